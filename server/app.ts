@@ -65,10 +65,10 @@ export function createApp(deps: AppDeps): Express {
   app.disable('x-powered-by');
   // Express would hash every JSON answer for a weak ETag.
   app.disable('etag');
-  // Express would answer `If-None-Match: *` with 304 where there is no ETag. Handlers with an ETag compare it themselves.
+  // Without an ETag, Express would still answer `If-None-Match: *` with 304. Handlers with an ETag compare it themselves.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.enable('case sensitive routing').enable('strict routing');
-  // Attempts are counted per caller, and behind a proxy all callers would have its address.
+  // Attempts are counted per caller. Behind a proxy, all callers would otherwise have its address.
   app.set('trust proxy', deps.trustedProxies);
   const observe = createObserve({ logger, metrics });
   mountEndpoints(app, createEndpoints(deps), { access, observe, logger });

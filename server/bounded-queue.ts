@@ -9,14 +9,14 @@ type Limits = {
   waitMsMax: number;
   /** While the event loop is busy, the place of finished work stays empty for ten times as long as the work took, up to 1 s. */
   yields?: boolean;
-  /** Makes the error for work that is refused. */
+  /** Creates the error for work that is refused. */
   refusal?: () => Error;
 };
 
 type RunOptions = {
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
-  /** The highest is first. Each priority has a queue of its own, so a full one does not affect the others. */
+  /** The highest is first. Each priority has its own queue, so a full one does not affect the others. */
   priority?: number;
 };
 
@@ -31,12 +31,12 @@ export class BoundedQueue {
     this.#tasks = new PQueue({ concurrency: limits.runningMax });
   }
 
-  /** Rejects with the refusal when the queue is full, after too long a wait, and when the signal aborts the wait. */
+  /** Rejects with the refusal if the queue is full, after too long a wait, or if the signal aborts the wait. */
   async run<T>(work: () => Promise<T>, { signal, priority = 0 }: RunOptions = {}): Promise<T> {
     const { runningMax, waitingMax, waitMsMax, refusal, yields } = this.#limits;
     const isFull = this.#tasks.pending >= runningMax && this.#tasks.sizeBy({ priority }) >= waitingMax;
     if (isFull || signal?.aborted === true) throw refusal();
-    // Not the caller's own signal: an abort must end the wait, and must not free the place of running work.
+    // Not the caller's own signal: an abort must end the wait, but must not free the place of running work.
     const wait = new AbortController();
     const refuse = () => wait.abort(refusal());
     const timer = setTimeout(refuse, waitMsMax);
@@ -63,19 +63,19 @@ export class BoundedQueue {
     return this.#tasks.onIdle();
   }
 
-  /** Rejects all work that still waits. */
+  /** Rejects all waiting work. */
   rejectWaiting(error: Error): void {
     for (const wait of this.#waiting) wait.abort(error);
   }
 }
 
-/** Of one thread: for each event the engine's own threads have as much work again. */
+/** Of one thread: for each event, the engine's own threads do about the same amount of work. */
 const BUSY_UTILIZATION = 0.2;
 const REST_FACTOR = 10;
-/** On a slow machine, too, urgent work must get a place soon. */
+/** On a slow machine as well, urgent work must get a place soon. */
 const REST_MS_MAX = 1000;
 
-/** Returns a function that rests, if the event loop has been busy since. */
+/** Returns a function that pauses if the event loop has been busy since. */
 function startRestMeter(): () => Promise<void> {
   const startMs = performance.now();
   const before = performance.eventLoopUtilization();

@@ -1,6 +1,9 @@
 import { enableCompileCache } from 'node:module';
 
-/** Keeps the code, compiled and without its types, beside the packages: later starts take a fifth less time. Called before anything else is loaded. */
+/**
+ * Stores the compiled code, without its types, next to the packages: later starts take a fifth less time. Must be called before anything
+ * else is loaded.
+ */
 export function keepCompiledCode(): void {
   enableCompileCache(new URL('../node_modules/.cache/node', import.meta.url).pathname);
 }

@@ -8,10 +8,10 @@ import { type Role, ROLES } from './rights.ts';
 import { createParser } from './validate.ts';
 import { Type } from './type.ts';
 
-/** The memberships that a group of the OpenID Connect provider gives, by its name. */
+/** The memberships that each group of the OpenID Connect provider gives. */
 export type GroupRoles = Record<string, { project_id: string; role: Role }[]>;
 
-/** A witness of the logs: the URL that its calls are below, and the key of its cosignatures. */
+/** A witness of the logs: the base URL of its calls, and the key of its cosignatures. */
 export type Witness = { url: URL; key: VerifierKey };
 
 const parseGroupRoles = createParser<GroupRoles>(
@@ -88,7 +88,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Mails carry links that begin with it. */
+/** The base of the links in mails. */
 export function dashboardUrl(text: string): string {
   const { href, origin, pathname } = webUrl(text);
   if (href === origin + pathname) return href.replace(/\/+$/, '');
@@ -119,7 +119,7 @@ export function clusterName(text: string): string {
   throw new Error('must be a cluster name of letters, digits, _, . and -');
 }
 
-/** The syntax only: whether it is an address of this machine shows when the service listens. */
+/** The syntax only: whether this machine has the address is known when the service listens. */
 export function hostName(text: string): string {
   if (isIP(text) !== 0 || /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?$/.test(text)) return text;
   throw new Error(`is "${text}"; it must be an address or a host name`);
@@ -155,7 +155,7 @@ function isEd25519File(path: string): boolean {
   }
 }
 
-/** `<url> <verifier key>`. Lists of witnesses often give the key with the type of an ordinary signature: it is the same key. */
+/** `<url> <verifier key>`. Lists of witnesses often state the key with the type of an ordinary signature, but it is the same key. */
 export function witness(text: string): Witness {
   const [address = '', key = '', ...others] = text.split(/ +/);
   try {

@@ -31,16 +31,16 @@ export type Config = {
   cluster: string | undefined;
   signingKey: string | undefined;
   retiredSigningKeys: string[];
-  /** Signs the checkpoints of the logs. Undefined: it is in the data directory. */
+  /** Signs the checkpoints of the logs. Undefined: the key is in the data directory. */
   logKey: string | undefined;
   witnesses: value.Witness[];
   /** Days until a signed bundle expires; undefined: never. */
   bundleDaysMax: number | undefined;
   readAuth: (typeof READ_AUTH_CHOICES)[number];
-  /** The bearer token that GET /metrics takes. */
+  /** The bearer token that GET /metrics requires. */
   metricsToken: string | undefined;
   registration: (typeof REGISTRATION_CHOICES)[number];
-  /** False leaves only single sign-on. */
+  /** If false, only single sign-on is possible. */
   passwordLogin: boolean;
   oidc: OidcConfig | undefined;
   serviceName: string;
@@ -50,14 +50,14 @@ export type Config = {
   emailFrom: string | undefined;
   mailerApiKey: string | undefined;
   mailerSmtpUrl: string;
-  /** Webhooks may lead to private networks, and to http on this machine. */
+  /** Webhooks may use private networks, and http on this machine. */
   webhookPrivate: boolean;
   logLevel: string;
   batchRowsMax: number;
   /** At most one insert per this many milliseconds has fewer than `batchRowsMin` rows. */
   batchIntervalMs: number;
   batchRowsMin: number;
-  /** How long the server gathers the rows of all processes into one part; 0: each insert makes its own. */
+  /** How long the server gathers the rows of all processes into one part; 0: each insert creates its own. */
   asyncInsertMs: number;
   queueRowsMax: number;
   workers: number;
@@ -106,7 +106,7 @@ export function readConfig(env: Environment = process.env): Config {
       groupsClaim: text('GATE_OIDC_GROUPS_CLAIM') ?? 'groups',
     };
   };
-  /** The embedded store has the defaults only. */
+  /** The embedded store uses the defaults only. */
   const readForServer = (name: string, parse: (text: string) => number, byDefault: number) => {
     const given = read(name, parse) ?? byDefault;
     if (given !== byDefault && text('GATE_CLICKHOUSE_URL') === undefined)
@@ -158,7 +158,7 @@ export function readConfig(env: Environment = process.env): Config {
   return config;
 }
 
-/** Empty for a path that is missing. */
+/** Empty for a missing path. */
 function tlsFiles(cert = '', key = ''): TlsFiles | undefined {
   return cert === '' && key === '' ? undefined : { cert, key };
 }
@@ -186,14 +186,14 @@ function* faultsBetween(config: Config) {
     yield 'GATE_CLICKHOUSE_CLUSTER needs GATE_CLICKHOUSE_URL';
   if (workers > 1 && clickhouse === undefined)
     yield 'GATE_WORKERS is more than 1, but the embedded store belongs to one process: set GATE_CLICKHOUSE_URL or GATE_WORKERS=1';
-  // The directory holds the embedded store, demo.json, and the keys that are not given.
+  // The directory holds the embedded store, demo.json, and the keys that are not set.
   const isKeyGiven = signingKey !== undefined && logKey !== undefined;
   const isNeeded = demo !== '0' || clickhouse === undefined || !isKeyGiven;
   const fault = isNeeded ? directoryFault(dataDir) : undefined;
   if (fault !== undefined) yield `GATE_DATA_DIR is "${dataDir}"; ${fault}`;
 }
 
-/** What works, but is likely not meant. */
+/** Settings that work but are likely unintended. */
 export function* configWarnings({
   readAuth,
   metricsToken,

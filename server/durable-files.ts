@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Writes a file in one step: a reader, a crash or a power cut finds the old bytes or the new ones. */
+/** Writes a file in one step: after a crash or a power cut, a reader finds the old bytes or the new ones. */
 export function replaceFile(path: string, bytes: Uint8Array | string): void {
-  // Hidden: what an interrupted write leaves is none of the files of a directory.
+  // Hidden, so that what an interrupted write leaves is not taken for a file of the directory.
   const temporary = join(dirname(path), `.${basename(path)}.tmp`);
   const file = openSync(temporary, 'w');
   try {
@@ -16,10 +16,10 @@ export function replaceFile(path: string, bytes: Uint8Array | string): void {
   renameSync(temporary, path);
 }
 
-/** What a sync must not fail with: the path is gone, may not be read, or is a directory of a file system that does not sync them. */
+/** Errors that a sync must ignore: the path is gone, may not be read, or is a directory of a file system that does not sync them. */
 const NOT_SYNCED = ['ENOENT', 'EACCES', 'EINVAL', 'ENOTSUP', 'EROFS'];
 
-/** Waits until a file, or the list of names in a directory, is on disk, where that can be waited for. */
+/** Waits until a file, or the list of names in a directory, is on disk, if the system supports it. */
 export function sync(path: string): void {
   let file: number | undefined;
   try {
@@ -32,12 +32,12 @@ export function sync(path: string): void {
   }
 }
 
-/** Waits until the name of a file or a directory is on disk, with the names of the directories above it, which may be new, too. */
+/** Waits until the name of a file or a directory is on disk, including the names of the directories above it, which may be new as well. */
 export function syncName(path: string): void {
   for (let at = resolve(path); at !== dirname(at); at = dirname(at)) sync(dirname(at));
 }
 
-/** Waits until a directory is on disk, with everything in it down to this many levels of directories below it. */
+/** Waits until a directory is on disk, with everything in it down to this many levels. */
 export function syncTree(directory: string, levels = Infinity): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);

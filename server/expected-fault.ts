@@ -7,7 +7,7 @@ const KINDS = [ConfigError, StoreOpenError, SchemaTooNewError];
 const NOT_ENOUGH_SPACE = 243;
 type SystemError = NodeJS.ErrnoException & { address?: string; port?: number; hostname?: string };
 
-/** One message that says what to do, for a fault of the configuration or the machine. Undefined for anything else. */
+/** One message that says what to do about a fault of the configuration or the machine. Undefined for anything else. */
 export function expectedFaultText(error: unknown): string | undefined {
   if (error instanceof StoreInUseError)
     return `${error.message} Stop that process, or set GATE_DATA_DIR to another directory.`;

@@ -8,7 +8,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[];
 
-/** A template of HTML. Strings in it are escaped; the output of another template is used as it is. */
+/** A template of HTML. Strings in it are escaped; the output of another template is used unchanged. */
 export function html(texts: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(texts.map((text, index) => text + textOf(parts[index] ?? '')).join(''));
 }

@@ -2,14 +2,14 @@ import { RequestError } from './errors.ts';
 import type { BoundedStore } from './store/bounded-store.ts';
 import { withTimeout } from './store/with-timeout.ts';
 
-/** A store that answers nothing for so long is down. One more statement must fit into the 5 s before a 503. */
+/** A store without any answer for this long is down. One more statement must fit into the 5 s before a 503. */
 const SILENCE_MS_MAX = 1500;
 /** The longest wait for work that is only slow, such as a compilation or many statements. */
 const WAIT_MS_MAX = 4000;
 
 /**
- * Runs the work of each key one at a time, in order. Rejects with overloaded after too long a wait, and sooner if the store that the
- * work needs is down.
+ * Runs the work of each key one at a time, in order. Rejects with overloaded after too long a wait, and sooner if the store that the work
+ * needs is down.
  */
 export class KeyedMutex {
   readonly #store: Pick<BoundedStore, 'silentMs'>;
@@ -23,7 +23,7 @@ export class KeyedMutex {
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
     const mine = Promise.withResolvers<void>();
-    // After a timeout, the work behind this one still waits for the work before it.
+    // After a timeout, later work still waits for the work before it.
     const tail = before.then(() => mine.promise);
     this.#tails.set(key, tail);
     try {

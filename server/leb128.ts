@@ -1,4 +1,4 @@
-/** An unsigned number in LEB128, as WebAssembly and RowBinary write lengths, and where it ends. */
+/** An unsigned number in LEB128, the encoding of lengths in WebAssembly and RowBinary, and where it ends. */
 export function readLeb128(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;
   for (let at = start; ; at += 1) {

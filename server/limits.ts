@@ -15,20 +15,20 @@ export const RETENTION_MS = 90 * DAY_MS;
 export const RETRY_AFTER_SECONDS = 5;
 /** A caller waits this long for its row to be durable. A 503 must be answered within 5 s. */
 export const WRITE_WAIT_MS_MAX = 4500;
-/** A row that would wait longer than this for its flush is refused at once. */
+/** A row that would wait longer than this for its flush is refused immediately. */
 export const QUEUE_WAIT_MS_MAX = 1000;
 /** The rows of one insert have about this many bytes at most. */
 export const INSERT_BYTES_MAX = 32 * 1024 * 1024;
 /** Beyond this many bytes of queued rows, callers are refused. */
 export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Values that a filter of a read may have. */
+/** How many values a filter of a read may have. */
 export const FILTER_VALUES_MAX = 20;
 /** The length of a text that decisions are searched for. */
 export const SEARCH_CHARS_MAX = 200;
 /** A read may run this long in the store. */
 export const READ_SECONDS_MAX = 10;
-/** Read statements that may run at once, and those that may wait. A page of decisions takes two. */
+/** How many read statements may run at once, and how many may wait. A page of decisions takes two. */
 export const READS_RUNNING_MAX = 4;
 export const READS_WAITING_MAX = 128;
 /** A read that has waited this long to start is answered 503. */
@@ -37,19 +37,19 @@ export const READ_WAIT_MS_MAX = 4500;
 /** Threads that parse and decide policies. Each takes a whole processor while it works. */
 export const POLICY_THREADS_MAX = 2;
 export const POLICY_THREAD_MEBIBYTES_MAX = 256;
-/** Projects that may wait for such a thread, and the work of one of them that may wait and run. */
+/** How many projects may wait for such a thread, and how much work of one project may wait and run. */
 export const POLICY_TASKS_WAITING_MAX = 64;
 export const POLICY_TASKS_OF_PROJECT_MAX = 32;
-/** A replay holds this many records at a time, each of at most 10 KiB. */
+/** How many records a replay holds at a time, each of at most 10 KiB. */
 export const REPLAY_PAGE_ROWS = 500;
 
-/** Exports that may run at once. Each holds one page of records. */
+/** How many exports may run at once. Each holds one page of records. */
 export const EXPORTS_RUNNING_MAX = 32;
 export const EXPORTS_OF_PROJECT_MAX = 8;
 
-/** Verified bearer keys kept in memory. */
+/** How many verified bearer keys are kept in memory. */
 export const VERIFIED_KEYS_MAX = 10_000;
-/** The length of all of them together. */
+/** Their total length. */
 export const VERIFIED_KEY_CHARS_MAX = 32 * 1024 * 1024;
 /** Enough for 50 agent names of 200 ASCII characters. */
 export const BEARER_KEY_CHARS_MAX = 14 * 1024;
@@ -64,12 +64,12 @@ export const HEAD_BYTES_MAX = 64 * 1024;
 export const REQUEST_ARRIVAL_MS_MAX = 30 * SECOND_MS;
 export const HEADERS_ARRIVAL_MS_MAX = 10 * SECOND_MS;
 /**
- * A caller whose body took longer than this is identified again. A body right behind its head does not, so most calls pay nothing;
- * a removal takes longer, so a body that is held back for less gains nothing.
+ * A caller whose body took longer than this is identified again. A body that arrives with its head does not, so most calls cost nothing.
+ * Removing a right takes longer than this, so holding a body back for less gains nothing.
  */
 export const BODY_PROMPT_MS_MAX = 5;
 
-/** Bodies that are still arriving, from callers with a credential and from all others. */
+/** The limits on bodies that are still arriving, from callers with a credential and from all others. */
 export const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
 export const ARRIVING_BYTES_OF_STRANGERS_MAX = 32 * 1024 * 1024;
 /** Larger bodies are parsed in turn: 1 MiB of braces takes a sixth of a second. */
@@ -77,7 +77,7 @@ export const PLAIN_BYTES_MAX = 64 * 1024;
 export const PLAIN_BYTES_OF_STRANGERS_MAX = 16 * 1024;
 /** How long a body waits for all of its turns, to be inflated and to have each part parsed: a 503 is answered within 5 s. */
 export const BODY_TURNS_MS_MAX = 4 * SECOND_MS;
-/** Those of callers with a credential: one is parsed in a turn of the event loop, and the others wait. */
+/** For callers with a credential: one body is parsed per turn of the event loop, and the others wait. */
 export const LARGE_BODIES = { runningMax: 1, waitingMax: 10_000, waitMsMax: BODY_TURNS_MS_MAX } as const;
 /** Compressed bodies that are inflated and parsed at once, each of at most 1 MiB, and those that wait for it, from the same callers. */
 export const HEAVY_BODIES = { runningMax: 1000, waitingMax: 10_000, waitMsMax: BODY_TURNS_MS_MAX } as const;
@@ -92,16 +92,16 @@ export const HEAVY_BODIES_OF_STRANGERS = {
 export const CONNECTIONS_MAX = 10_000;
 /** A caller must read the next piece of its answer, such as a page of an export, within this time. */
 export const UNREAD_MS_MAX = 60 * SECOND_MS;
-/** A request that is still arriving this long after its answer was sent loses its connection. */
+/** If a request is still arriving this long after its answer was sent, its connection is closed. */
 export const LATE_REQUEST_MS_MAX = 5 * SECOND_MS;
-/** Requests of one connection that are worked on at once; those behind them in its pipeline wait. */
+/** How many requests of one connection are worked on at once. Later ones in its pipeline wait. */
 export const PIPELINED_MAX = 16;
-/** Answers that callers have not read yet, of all connections. */
+/** The total size of answers that callers have not read yet, over all connections. */
 export const UNREAD_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Timeout of a statement that a caller waits for: after two of them a 503 must still be possible within 5 s. */
 export const STATEMENT_WAIT_MS_MAX = 2300;
-/** Statements of callers that may be open at once. The store finishes some hundred per second. */
+/** How many statements of callers may be open at once. The store finishes a few hundred per second. */
 export const STATEMENTS_OPEN_MAX = 400;
 
 /** A password hash with OWASP's parameters takes 0.2 s of a processor, so only a few run at once. */
@@ -124,9 +124,9 @@ export const SESSION_MS_MAX = 7 * DAY_MS;
 export const USER_AGENT_CHARS_MAX = 300;
 /** A sign-on at the provider must end within this time. */
 export const SIGN_ON_MS_MAX = 10 * 60 * SECOND_MS;
-/** The page to go on at after a sign-on, in ASCII: its cookie holds 4 KB. */
+/** The page to open after a sign-on, in ASCII: its cookie holds 4 KB. */
 export const SIGN_ON_NEXT_CHARS_MAX = 1000;
-/** Sign-ons that may be exchanging their code at once, and that may wait for it. */
+/** How many sign-ons may exchange their code at once, and how many may wait for it. */
 export const SIGN_ONS_RUNNING_MAX = 8;
 export const SIGN_ONS_WAITING_MAX = 64;
 /** The last use of a session is stored at most this often. */
@@ -136,25 +136,25 @@ export const SESSION_TOUCH_MS_MIN = 5 * 60 * SECOND_MS;
 export const ATTEMPT_WINDOW_MS = 15 * 60 * SECOND_MS;
 export const LOGIN_FAILURES_PER_ACCOUNT_MAX = 10;
 export const LOGIN_FAILURES_PER_ADDRESS_MAX = 50;
-/** Addresses remembered for their last login, so that their next one does not wait behind strangers. */
+/** How many addresses are remembered for their last login, so that their next one does not wait for strangers. */
 export const SIGNED_IN_ADDRESSES_MAX = 10_000;
 /** Requests for mail: enough for honest use, too few to flood a mailbox. */
 export const MAILS_PER_RECIPIENT_MAX = 20;
 export const MAILS_PER_ADDRESS_MAX = 500;
-/** Members that one account may add: the answer tells whether an address has an account, and may send a mail. */
+/** How many members one account may add: the answer reveals whether an address has an account, and may send a mail. */
 export const MEMBERS_ADDED_PER_ACCOUNT_MAX = 60;
-/** Keys that one account may issue: each process keeps all keys of the store in memory. */
+/** How many keys one account may issue: each process keeps all keys of the store in memory. */
 export const KEYS_ISSUED_PER_ACCOUNT_MAX = 1000;
 /** A mailed token cannot be guessed; this only bounds the work caused by wrong tokens. */
 export const TOKEN_FAILURES_PER_ADDRESS_MAX = 300;
 export const REGISTRATIONS_PER_ADDRESS_MAX = 600;
-/** Uses of mailed tokens at once, and those that may wait. */
+/** How many mailed tokens may be used at once, and how many uses may wait. */
 export const TOKEN_USES_RUNNING_MAX = 2;
 export const TOKEN_USES_WAITING_MAX = 64;
 export const TOKEN_USES_WAIT_MS_MAX = 2 * SECOND_MS;
 /**
- * Each call that needs no credential is answered at this pace: faster requests wait up to two seconds, and are refused when too many
- * wait. It also bounds the number of keys that attempts are counted by: 45,000 for each call in 15 minutes.
+ * The pace of each call that needs no credential: faster requests wait up to two seconds, and are refused if too many wait. It also bounds
+ * the number of keys that attempts are counted by: 45,000 for each call in 15 minutes.
  */
 export const STRANGERS_PACE = {
   perSecond: 50,
@@ -163,13 +163,13 @@ export const STRANGERS_PACE = {
   waitingMax: 500,
 } as const;
 
-/** Requests for mail that wait after their answer: for the look-up of the account, and for the token. */
+/** How many requests for mail wait after their answer: for the lookup of the account, and for the token. */
 export const MAIL_REQUESTS_WAITING_MAX = 200;
 export const MAIL_REQUEST_WAIT_MS_MAX = 60 * SECOND_MS;
-/** Mails that wait or are being sent. More are dropped and counted. */
+/** How many mails may wait or be in transit. More are dropped and counted. */
 export const MAILS_WAITING_MAX = 1000;
 export const MAILS_SENDING_MAX = 4;
-/** Some servers delay their greeting, and scan a message before they take it: given up too early, it would be sent twice. */
+/** Some servers delay their greeting and scan a message before they accept it. With a shorter timeout, it would be sent twice. */
 export const MAIL_CONNECT_MS_MAX = 10 * SECOND_MS;
 export const MAIL_ATTEMPT_MS_MAX = 20 * SECOND_MS;
 /** A failed attempt is repeated after each of these delays. */
@@ -177,7 +177,7 @@ export const MAIL_RETRY_MS = [500, 3000] as const;
 /** A stop waits this long for mails that are being sent. */
 export const MAIL_DRAIN_MS_MAX = 1000;
 
-/** Pairs of agent and tool, and agents, that the alerts of a project are evaluated for: those with the most calls. */
+/** The number of pairs of agent and tool, and of agents, that a project's alerts cover: those with the most calls. */
 export const ALERT_NAMES_MAX = 10_000;
 /** A webhook must answer within this time. A failed attempt is repeated after each of these delays. */
 export const WEBHOOK_MS_MAX = 10 * SECOND_MS;
@@ -186,37 +186,37 @@ export const WEBHOOK_RETRY_MS = [1000, 5000, 25_000] as const;
 export const WEBHOOKS_SENDING_MAX = 64;
 export const WEBHOOK_URL_CHARS_MAX = 2000;
 
-/** Activity entries of reads that a process remembers, so as not to write them again. */
+/** How many activity entries of reads a process remembers, to avoid writing them again. */
 export const READ_ENTRIES_KNOWN_MAX = 10_000;
 /** Entries about exports are inserted at most this often, together. */
 export const EXPORT_ENTRIES_MS_MIN = 250;
 export const EXPORT_ENTRIES_WAITING_MAX = 1000;
 
-/** Close reports of senders that wait for an insert, and that share one. */
+/** How many close reports of senders may wait for an insert, and how many share one. */
 export const CLOSES_WAITING_MAX = 10_000;
 export const CLOSES_TOGETHER_MAX = 1000;
 
 export const PROJECT_NAME_CHARS_MAX = 100;
 export const KEY_NAME_CHARS_MAX = 100;
-/** The agents that a key may be narrowed to. */
+/** How many agents a key may be restricted to. */
 export const KEY_AGENTS_MAX = 50;
 export const AGENT_NAME_CHARS_MAX = 200;
 /** A hundred years: DateTime64 ends in 2299. */
 export const KEY_DAYS_MAX = 36_500;
 
-/** Roots of logs that a process remembers, 32 bytes each. */
+/** How many roots of logs a process remembers, 32 bytes each. */
 export const LOG_ROOTS_KNOWN_MAX = 10_000;
-/** Tiles of logs that a process keeps in memory, of up to 8 KiB each. */
+/** How many tiles of logs a process keeps in memory, of up to 8 KiB each. */
 export const LOG_TILES_KNOWN_MAX = 1000;
 /** A record enters the log within seconds. */
 export const PROOF_RETRY_AFTER_SECONDS = 2;
-/** Records whose entries are read together for their receipts. */
+/** How many records' entries are read together for their receipts. */
 export const RECEIPTS_TOGETHER_MAX = 1000;
 
-/** A log that grew is offered to each witness at most this often, and not amid a burst unless that lasts. */
+/** A log that grew is offered to each witness at most this often, and not during a burst unless that lasts. */
 export const WITNESS_OFFER_MS_MIN = 60 * SECOND_MS;
 export const WITNESS_QUIET_MS_MAX = 5 * SECOND_MS;
-/** How often logs are looked at for their witnesses. */
+/** How often logs are checked for growth, for their witnesses. */
 export const WITNESS_POLL_MS = 2 * SECOND_MS;
 export const WITNESS_MS_MAX = 10 * SECOND_MS;
 export const WITNESS_ANSWER_CHARS_MAX = 64 * 1024;

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 
 export { makeDirectory } from '../client/make-directory.ts';
 
-/** A file in a data directory for as long as a restore into it has not ended. */
+/** A file that marks a data directory until a restore into it has ended. */
 export const UNFINISHED_RESTORE = 'restore-unfinished';
 
 /** Why this directory cannot be used or created, as the end of a sentence; undefined if it can. Creates nothing. */
@@ -25,7 +25,7 @@ function nearestExisting(path: string): string {
     try {
       if (statSync(at, { throwIfNoEntry: false }) !== undefined) return at;
     } catch {
-      // A parent is a file, or may not be read: a directory above it exists.
+      // A parent is a file, or may not be read, but a directory above it exists.
     }
   }
 }

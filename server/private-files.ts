@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const OTHERS = 0o077;
 
-/** From here on, files and directories that this process makes are for its own user only: 0600 and 0700. */
+/** From now on, files and directories that this process creates are for its own user only: 0600 and 0700. */
 export function makeFilesPrivate(): void {
   process.umask(OTHERS);
 }
@@ -17,7 +17,7 @@ export function closeToOthers(dataDir: string, store: string): void {
   try {
     close(dataDir);
   } catch (error) {
-    // The directory is another user's, such as a mounted volume. The store in it is closed all the same.
+    // The directory belongs to another user, such as a mounted volume. The store in it is closed nevertheless.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }

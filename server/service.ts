@@ -42,7 +42,7 @@ import type { RunRead, RunReadBytes } from './store/read-pool.ts';
 import { withTimeout } from './store/with-timeout.ts';
 import { shareMetrics } from './workers.ts';
 
-/** For each piece of background work at the stop. Records that are not logged by then are logged after the next start. */
+/** The time for each piece of background work during the stop. Records not logged by then are logged after the next start. */
 const CLOSE_MS_MAX = 1500;
 
 /** A running service. */
@@ -195,7 +195,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   });
   if (isSoleWriter) await sequencer.open().catch(abandon);
   const listening = await listen(app, config, logger).catch(abandon);
-  // Not before: a start that fails exits at once. A log with missing entries would take their records again.
+  // Not earlier: a start that fails exits immediately. A log with missing entries would take their records again.
   if (!isLogDamaged) sequencer.start();
   emitterStarts.start();
   emittedGauge.start();
@@ -239,7 +239,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     const options = { dataDir: config.dataDir, hasFleet: kind === '1' };
     return prepareDemo(deps, options).catch((error: unknown) => {
       const { status } = problemFrom(error);
-      // Another service is making the demo in the same store at this moment.
+      // Another service is creating the demo in the same store at this moment.
       if (!isSoleWriter && status === 409) return undefined;
       if (isSoleWriter || status !== 503) throw error;
       logger.warn('The store is unavailable; a later start makes the demo');
@@ -248,10 +248,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   }
 }
 
-/** To create the schema of an empty store takes longer than a caller waits for a statement. */
+/** Creating the schema of an empty store takes longer than a caller waits for a statement. */
 const SCHEMA_WAITS = 3;
 
-/** A server may be down at the start. An embedded store that cannot be opened stops the start. */
+/** A server may be down at the start. An embedded store that cannot be opened prevents the start. */
 async function openStore(
   store: Store,
   { config, logger }: { config: Config; logger: Logger },

@@ -9,7 +9,7 @@ import type { Connection } from './store/connection.ts';
 import { sql } from './store/sql.ts';
 import { withTimeout } from './store/with-timeout.ts';
 
-/** The service runs on, because events of now matter, too. */
+/** The service continues to run, because current events matter as well. */
 export function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
   logger.error(
     { parts: nameParts(parts) },
@@ -48,9 +48,9 @@ export async function warnOfOldRootKey(rootKeys: RootKeys, logger: Logger): Prom
   );
 }
 
-/** The service runs on, because records matter more than their proofs. */
+/** The service continues to run, because records matter more than their proofs. */
 export async function warnOfLogKey(logSigner: LogSigner, logger: Logger): Promise<void> {
-  // With the store away, the first call for a checkpoint finds out.
+  // If the store is unavailable, the first call for a checkpoint finds out.
   const fault = await logSigner.fault().catch(() => undefined);
   if (fault !== undefined) logger.error({ code: fault.code }, fault.message);
 }

@@ -38,7 +38,7 @@ const builders = {
 };
 
 /**
- * The builders of TypeBox that are used here, with its types. The library itself has 373 modules, and loading them would be an eighth
- * of the processor time of a start.
+ * The builders of TypeBox that are used here, with its types. The library itself has 373 modules, and loading them would take an eighth of
+ * the processor time of a start.
  */
 export const Type = builders as unknown as Pick<typeof TypeBox.Type, keyof typeof builders>;

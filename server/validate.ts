@@ -63,8 +63,8 @@ const HINTS: Record<string, string> = {
 };
 
 /**
- * Returns the parser of a schema, which fills in defaults, or throws the error that `fail` returns for the faults. The first fault is
- * the one that counts. The schema is compiled at the first use: at a start, all of them together took a tenth of a second.
+ * Returns the parser of a schema. It fills in defaults, or throws the error that `fail` returns for the faults, of which the first counts.
+ * The schema is compiled at the first use: at the start, compiling all of them took a tenth of a second.
  */
 export function createParser<T>(
   schema: Schema,
@@ -84,7 +84,9 @@ export function bodyInvalid(errors: Fault[]): RequestError {
   return new RequestError('body_invalid', detail, { errors });
 }
 
-/** Where a value may be of several kinds, Ajv lists what each lacks. The kind that was meant is the one that fits up to the deepest place. */
+/**
+ * If a value may have several types, Ajv lists the faults for each. The intended type is the one that fits down to the deepest position.
+ */
 function deepestOf(errors: ErrorObject[]): ErrorObject[] {
   const depthOf = ({ instancePath, keyword }: ErrorObject) =>
     instancePath.split('/').length + (keyword === 'required' ? 1 : 0);

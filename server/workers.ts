@@ -11,7 +11,7 @@ import { readLogKey } from './keys/log-key.ts';
 import { readSigningKeys } from './keys/signing-keys.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A worker that died is replaced after this long. */
+/** A worker that died is replaced after this delay. */
 const REPLACE_AFTER_MS = 1000;
 /** The process must end within 10 s of SIGTERM. */
 const STOP_MS_MAX = 9800;
@@ -33,7 +33,7 @@ export async function oversee(config: Config, logger: Logger): Promise<void> {
   await readSigningKeys(config);
   readLogKey(config);
   const aggregator = new AggregatorRegistry();
-  // From here on this process answers the workers' rate limits.
+  // From now on, this process handles the workers' rate limits.
   void new RateLimiterClusterMaster();
   let isStopping = false;
   cluster.on('message', (worker, message: MetricsMessage) => {
@@ -65,7 +65,7 @@ function stopOnSignal(onStop: () => void): void {
     const ends = workers.map(async (worker) => {
       worker.process.kill('SIGTERM');
       const [code, signal] = (await once(worker.process, 'exit')) as [number | null, NodeJS.Signals | null];
-      // A worker that is still starting ends by the signal. It has no requests.
+      // A worker that is still starting is ended by the signal. It has no requests.
       return code === 0 || signal === 'SIGTERM' || signal === 'SIGINT';
     });
     setTimeout(() => {
@@ -91,7 +91,7 @@ async function answerMetrics(
 /** In a worker, returns metrics whose text is the sum over all workers. Otherwise returns them unchanged. */
 export function shareMetrics(metrics: Metrics): Metrics {
   if (!cluster.isWorker) return metrics;
-  // From here on this process answers the overseer's requests for its metrics.
+  // From now on, this process answers the overseer's requests for its metrics.
   void new AggregatorRegistry();
   AggregatorRegistry.setRegistries([metrics.registry]);
   const waiting = new Map<string, (message: MetricsMessage) => void>();

@@ -8,7 +8,7 @@ import { requireOwnOrigin, sessionSecretOf } from './session-cookie.ts';
 /** The author of an action: an account by its session, or a bearer key. Fields that do not apply are ''. */
 export type Actor = { account_id: string; email: string; key_id: string };
 
-/** The actor of something that no account and no key did, such as a failed login or the command line. */
+/** The actor of something that no account or key did, such as a failed login or a command-line action. */
 export const NO_ACTOR: Actor = { account_id: '', email: '', key_id: '' };
 
 /** A valid session and its account. */
@@ -23,7 +23,7 @@ type KeyRule = { scope: Scope };
 type MemberRule = {
   /** The lowest role of the members who may call. */
   role: Role;
-  /** The parameter that names an account. Its own member may call in any role. */
+  /** The parameter that names an account. That account may call in any role. */
   orSelf?: 'account_id';
 };
 
@@ -31,11 +31,11 @@ type MemberRule = {
 type ProjectRule = {
   role: Role;
   scope: Scope;
-  /** Anyone may call, unless GATE_READ_AUTH=required. `named`: a caller with a valid credential is known by it all the same. */
+  /** Anyone may call, unless GATE_READ_AUTH=required. `named`: a caller with a valid credential is identified nevertheless. */
   open?: 'anonymous' | 'named';
 };
 
-/** Who may call an endpoint. A scraper needs the token of GATE_METRICS_TOKEN, if there is one. */
+/** Who may call an endpoint. A scraper needs the token of GATE_METRICS_TOKEN if one is set. */
 export type Audience = 'anyone' | 'scraper' | 'session' | KeyRule | MemberRule | ProjectRule;
 
 export type MemberCaller = { actor: Actor; role: Role };
@@ -58,9 +58,9 @@ type Caller = CallerOf<Audience>;
 export type Identify = (req: IncomingMessage, params: Params) => Caller | Promise<Caller>;
 
 /**
- * Returns the function that identifies the callers of an endpoint with this audience. It fails with unauthenticated, with forbidden
- * (the credential lacks this right, or a browser sent the request from another site; whether or not the project exists), or with
- * store_unavailable.
+ * Returns the function that identifies the callers of an endpoint with this audience. It fails with unauthenticated, with
+ * store_unavailable, or with forbidden: the credential lacks this right, or a browser sent the request from another site. Whether the
+ * project exists makes no difference.
  */
 export type Access = (allow: Audience) => Identify;
 
@@ -73,7 +73,7 @@ type AccessDeps = {
   metricsToken: string | undefined;
 };
 
-/** The caller of an open read, who is not asked for a credential. */
+/** The caller of an open read, which needs no credential. */
 const ANYONE: ProjectCaller = { actor: NO_ACTOR, role: undefined };
 
 export function createAccess(deps: AccessDeps): Access {
@@ -155,7 +155,7 @@ async function identifyOpenly(req: IncomingMessage, deps: AccessDeps): Promise<P
   }
 }
 
-/** At once when the key is in memory, as for most requests of the hot path. */
+/** Immediate if the key is in memory, as for most requests of the hot path. */
 function requireKey(
   req: IncomingMessage,
   bearerKeys: BearerKeys,
@@ -170,7 +170,7 @@ function withScope(key: KeyIdentity, scope: Scope): KeyIdentity {
   throw new RequestError('forbidden', `The bearer key lacks the scope ${scope}`);
 }
 
-/** Throws forbidden when the caller is a bearer key that is narrowed to other agents. */
+/** Throws forbidden if the caller is a bearer key that is restricted to other agents. */
 export function requireAgent(caller: Caller, agentName: string): void {
   const agents = caller !== undefined && 'agents' in caller ? caller.agents : undefined;
   if (agents?.has(agentName) !== false) return;

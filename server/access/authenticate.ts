@@ -21,8 +21,8 @@ function bearerKeyOf(req: IncomingMessage): string {
 }
 
 /**
- * Identifies the bearer key of the request: at once when the key is in memory, else as a promise. Fails with
- * unauthenticated or store_unavailable.
+ * Identifies the bearer key of the request: immediately if the key is in memory, else as a promise. Fails with unauthenticated or
+ * store_unavailable.
  */
 export function authenticate(req: IncomingMessage, keys: BearerKeys): KeyIdentity | Promise<KeyIdentity> {
   const bearerKey = bearerKeyOf(req);

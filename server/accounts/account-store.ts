@@ -75,10 +75,10 @@ export class AccountStore {
     return holder.id === account.id ? holder : undefined;
   }
 
-  /** An account that only single sign-on leads to. */
+  /** An account that can only be entered by single sign-on. */
   async registerWithoutEmail(): Promise<Account> {
     const account = this.#newAccount('');
-    // No e-mail address begins like this, and the key of an account must differ from all others.
+    // No e-mail address begins like this, and the key of an account must be unique.
     const made = { ...account, email_folded: `sso:${account.id}`, password_hash: '' };
     await this.#append(made, ['registered']);
     return made;
@@ -121,7 +121,7 @@ export class AccountStore {
     return holder.session_epoch === changed.session_epoch ? changed.session_epoch : undefined;
   }
 
-  /** Undefined as long as the password has not changed since the account was read. */
+  /** Undefined unless the password is unchanged since the account was read. */
   async #findChanged({ email, session_epoch }: Account): Promise<Account | undefined> {
     const current = await this.find(email);
     return current?.session_epoch === session_epoch ? undefined : current;

@@ -20,7 +20,7 @@ type AccountsDeps = {
   limits: LoginLimits;
   projects: Projects;
   dispossess: Dispossess;
-  /** Whether members can be added who have no account yet. */
+  /** Whether members without an account can be added. */
   invites: boolean;
   recordActivity: RecordActivity;
 };
@@ -30,7 +30,7 @@ const FIRST_PROJECT = 'My project';
 /** The operations on accounts. `address` is the caller's network address. */
 export class Accounts {
   readonly #deps: AccountsDeps;
-  /** Bounds the uses of mailed tokens, which cost the store some statements each. */
+  /** Bounds the uses of mailed tokens, each of which costs the store several statements. */
   readonly #tokenUses = new BoundedQueue({
     runningMax: TOKEN_USES_RUNNING_MAX,
     waitingMax: TOKEN_USES_WAITING_MAX,
@@ -60,8 +60,8 @@ export class Accounts {
   }
 
   /**
-   * The account that may become a member: one whose address is verified. Where invitations are allowed, also one that nobody can have
-   * signed in to yet: it is created here, and needs a mail that lets its owner choose a password. Undefined for others.
+   * The account that may become a member: one whose address is verified. If invitations are allowed, also an account that nobody can have
+   * signed in to yet. It is created here, and its owner chooses a password through a mail. Undefined for others.
    */
   async findInvitee(email: string, address: string): Promise<Account | undefined> {
     const { store, invites, recordActivity } = this.#deps;
@@ -90,8 +90,8 @@ export class Accounts {
   }
 
   /**
-   * Ends all sessions of the account. If nobody has proved its address before, its projects lose their keys, webhooks and other
-   * members, too: a stranger may have registered it.
+   * Ends all sessions of the account. If its address was not verified before, its projects also lose their keys, webhooks and other
+   * members, because a stranger may have registered it.
    */
   async resetPassword(
     { token, password }: { token: string; password: string },
@@ -103,9 +103,9 @@ export class Accounts {
     const isInvited = account.password_hash === '' && !account.is_verified;
     const prepare = async () => {
       const hash = await passwords.run((hashing) => hashing.hash(password));
-      // Before, so that a failure can be retried; and after, for what a session created meanwhile.
+      // Called twice: before, so that a failure can be retried, and after, to cover sessions created in between.
       if (!account.is_claimed) await dispossess(account, address);
-      // Recorded before the password is stored: storing it uses up the token, so a failure after that could not be retried.
+      // Recorded before the password is stored: storing it uses up the token, so a later failure could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
       return hash;
     };
@@ -194,15 +194,15 @@ export class Accounts {
   }
 
   /**
-   * Makes the first project of an account that has none. Also called at login, because a registration may have failed between the account
-   * and its project. Who has left the project that they made gets no other one: they would own its name still.
+   * Creates the first project of an account that has none. Also called at login, because a registration may have failed between the account
+   * and its project. An account that left the project it created gets no new one: it would still own the name.
    */
   async ensureProject(account: Account, address: string, name = FIRST_PROJECT): Promise<void> {
     const { projects, recordActivity } = this.#deps;
     const { id } = account;
     if ((await projects.listOf(id)).length > 0 || (await projects.madeBy(id)).length > 0) return;
     const project = await projects.create(name, id).catch((error: unknown) => {
-      // Another sign-in has just made it.
+      // Another sign-in has just created it.
       if (!(error instanceof RequestError && error.code === 'conflict')) throw error;
     });
     if (project === undefined) return;

@@ -9,7 +9,7 @@ export const ACCOUNT_ANSWER = { 200: { description: 'The account', schema: ACCOU
 export const EMAIL_EXAMPLE = { email: 'ada@example.com' };
 export const PASSWORD_EXAMPLE = { password: 'correct horse battery staple' };
 
-/** The problems of calls that anyone may make: browsers may not make them from another site. */
+/** The problems of calls that anyone may make, except browsers on another site. */
 export const PUBLIC_PROBLEMS = ['forbidden', 'store_unavailable'] as const;
 export const PUBLIC = { method: 'POST', tag: 'Accounts', allow: 'anyone' } as const;
 
@@ -18,7 +18,7 @@ export function publicAccount({ id, email, is_verified }: Pick<Account, 'id' | '
   return { id, email, is_verified };
 }
 
-/** The ways in, and whether mails are sent or only printed. */
+/** The ways to sign in, and whether mails are sent or only printed. */
 export type SignIn = {
   registration: 'open' | 'closed';
   password: boolean;

@@ -53,7 +53,7 @@ export function createAccountServices({ store, bearerKeys, removeWebhook, mailer
     sessions,
     limits: new LoginLimits(mutex),
     projects,
-    // An invitation leads to a password.
+    // An invited person chooses a password, so password sign-in must be possible.
     invites: registration === 'closed' && passwordLogin,
     dispossess: createDispossess({ projects, members, bearerKeys, removeWebhook, recordActivity }),
     recordActivity,
@@ -94,7 +94,7 @@ export function createAccountServices({ store, bearerKeys, removeWebhook, mailer
         mutex,
         sessions,
         members,
-        // Where nobody may register, projects are given by others.
+        // Without open registration, people are added to projects by others.
         ensureProject: async (account, address) =>
           registration === 'open' ? accounts.ensureProject(account, address) : undefined,
         recordActivity,

@@ -14,7 +14,7 @@ const NEW_PASSWORD = Type.String({
 const EMAIL = Type.String({ maxLength: EMAIL_CHARS_MAX, format: 'email' });
 const parseEmail = createParser<string>(EMAIL);
 export const REGISTRATION = Type.Object({ email: EMAIL, password: NEW_PASSWORD });
-/** Any text is accepted: a refusal would tell whether an address can be an account. */
+/** Any text is accepted: a refusal would reveal whether an address can have an account. */
 export const ANY_EMAIL = Type.Object({ email: COMPARED });
 export const LOGIN = Type.Object({ email: COMPARED, password: COMPARED });
 export const TOKEN = Type.Object({ token: COMPARED });

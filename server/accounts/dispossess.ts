@@ -18,8 +18,8 @@ type Owner = { id: string; email: string };
 export type Dispossess = (account: Owner, address: string) => Promise<void>;
 
 /**
- * For an account whose address is proved for the first time: until then anybody can have registered it and prepared ways
- * back in (https://arxiv.org/abs/2205.10174, account pre-hijacking). Its sessions end with the new password.
+ * For an account whose address is verified for the first time: until then, anybody could have registered it and prepared ways back in
+ * (https://arxiv.org/abs/2205.10174, account pre-hijacking). Its sessions end with the new password.
  */
 export function createDispossess(deps: DispossessDeps): Dispossess {
   return async (account, address) => {
@@ -39,7 +39,7 @@ async function clearProject(
     const change = memberEntry({ account_id }, await members.change(membership, () => role));
     if (change !== undefined) await recordActivity({ ...entry, ...change });
   };
-  // First, because the stranger may have left the project to another owner, and the last one cannot be removed.
+  // Done first, because the stranger may have made someone else the owner, and the last owner cannot be removed.
   await setRole(account.id, 'owner');
   for (const { account_id } of await members.list(projectId))
     if (account_id !== account.id) await setRole(account_id, undefined);

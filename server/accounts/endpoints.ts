@@ -91,7 +91,7 @@ function tokenEndpoints({ accounts, mailRequests, signIn }: AccountDeps) {
   /** Answers with the account. Counts invalid tokens. */
   const useToken = async (address: string, use: () => Promise<Account>) => {
     await pace.turn();
-    // Counted first, so that tokens tried at once cannot exceed the limit.
+    // Counted first, so that parallel attempts cannot exceed the limit.
     await failuresPerAddress.consume(address);
     let isInvalid = false;
     try {

@@ -19,13 +19,13 @@ type MailRequest = { kind: TokenMailKind; email: string; address: string };
 type MailRequestsDeps = { store: AccountStore; tokens: MailedTokens; mailer: Mailer };
 
 /**
- * Does the work of requested mails after the answer, one at a time and bounded: the answer cannot tell which accounts exist,
- * and strangers cost the store little.
+ * Sends requested mails after the answer, one at a time and bounded. So the answer does not reveal which accounts exist, and strangers cost
+ * the store little.
  */
 export class MailRequests {
   readonly #deps: MailRequestsDeps;
   readonly #perAddress = new RateLimit('mails_per_address', MAILS_PER_ADDRESS_MAX);
-  /** Mails of all kinds but alerts: strangers must not use up the mails that a person's alerts need. */
+  /** Mails of all kinds except alerts: strangers must not use up the mail allowance for a person's alerts. */
   readonly #perRecipient = new RateLimit('mails_per_recipient', MAILS_PER_RECIPIENT_MAX);
   readonly #work = new BoundedQueue({
     runningMax: 1,
@@ -47,7 +47,7 @@ export class MailRequests {
     );
   }
 
-  /** Waits a little for requests that were answered. */
+  /** Waits briefly for requests that were already answered. */
   async close(): Promise<void> {
     await withTimeout(this.#work.idle(), MAIL_DRAIN_MS_MAX).catch(() => undefined);
   }

@@ -61,8 +61,8 @@ export class MailedTokens {
   }
 
   /**
-   * Does `work`, then uses the token up, so that it can be tried again when the work fails. Of concurrent callers one
-   * gets the account; the others are rejected with token_invalid.
+   * Runs `work`, then uses the token up, so that a failed call can be retried. Of concurrent callers, one gets the account; the others are
+   * rejected with token_invalid.
    */
   async useVerify(token: string, work: (account: Account) => Promise<void>): Promise<Account> {
     const token_hash = hashOfSecret(token);
@@ -98,7 +98,7 @@ export class MailedTokens {
   }
 }
 
-/** One answer for every cause, so that it does not reveal which tokens exist. */
+/** The same answer for every cause, so that it does not reveal which tokens exist. */
 export function tokenInvalid(): RequestError {
   return new RequestError('token_invalid', 'The token is unknown, used or expired. Request a new one.');
 }

@@ -12,7 +12,7 @@ export type SignOn = { state: string; nonce: string; verifier: string };
 export type Person = {
   issuer: string;
   subject: string;
-  /** Undefined unless the provider says that it is verified. */
+  /** Undefined unless the provider says that the address is verified. */
   email: string | undefined;
   groups: string[];
 };
@@ -24,13 +24,12 @@ type Claims = { sub: string } & Record<string, unknown>;
 const SCOPE = 'openid email profile';
 /** OpenID Connect Core 1.0 section 2. */
 const SUBJECT_CHARS_MAX = 255;
-/** The provider's metadata is read again after this long. */
+/** The provider's metadata is read again after this time. */
 const METADATA_MS_MAX = 60 * 60 * 1000;
 
 /**
- * Speaks with the OpenID Connect provider: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC
- * 7636). The library is loaded at the first sign-on. Rejects with provider_unavailable, or with token_invalid when the callback is not
- * valid.
+ * The client of the OpenID Connect provider: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC
+ * 7636). The library is loaded at the first sign-on. Rejects with provider_unavailable, or with token_invalid if the callback is not valid.
  */
 export class OidcProvider {
   readonly #config: OidcConfig;
@@ -47,7 +46,7 @@ export class OidcProvider {
     this.#redirectUri = redirectUri;
   }
 
-  /** The address at the provider to send the browser to. */
+  /** The provider's URL to redirect the browser to. */
   async start(): Promise<{ url: URL; signOn: SignOn }> {
     const { client, configuration } = await this.#discover();
     const signOn = {
@@ -68,7 +67,7 @@ export class OidcProvider {
     return { url, signOn };
   }
 
-  /** The person whom the provider sent back with these query parameters. */
+  /** The person that the provider identified with these query parameters. */
   finish(search: string, { state, nonce, verifier }: SignOn): Promise<Person> {
     return this.#calls.run(async () => {
       const ready = await this.#discover();
@@ -86,7 +85,7 @@ export class OidcProvider {
     });
   }
 
-  /** Some providers put claims of scopes into the ID token, others answer them at the UserInfo endpoint only. */
+  /** Some providers put the claims of scopes into the ID token, others return them only from the UserInfo endpoint. */
   async #claimsOf(
     { client, configuration }: Ready,
     { tokens, claims }: { tokens: TokenEndpointResponse; claims: Claims },
@@ -113,7 +112,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
   const client = await import('openid-client');
   const basic = client.ClientSecretBasic(clientSecret);
   const post = client.ClientSecretPost(clientSecret);
-  // Basic is what OpenID Connect Discovery 1.0 section 3 presumes where the provider does not say.
+  // OpenID Connect Discovery 1.0 section 3 defaults to Basic if the provider does not say.
   const authenticate: ClientAuth = (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     return (methods.includes('client_secret_basic') ? basic : post)(server, ...rest);
@@ -122,7 +121,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
     const configuration = await client.discovery(issuer, clientId, undefined, authenticate, {
       timeout: STATEMENT_WAIT_MS_MAX / 1000,
       execute: [
-        // Checks the signature of ID tokens, which the token endpoint's TLS alone would vouch for.
+        // Verifies the signature of ID tokens; otherwise only TLS to the token endpoint would protect them.
         client.enableNonRepudiationChecks,
         // Only an issuer on this machine may be http; see the configuration.
         ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
@@ -139,7 +138,7 @@ function personFrom(
   { issuer, groupsClaim }: { issuer: string; groupsClaim: string },
 ): Person {
   const { sub: subject, email, email_verified } = claims;
-  // Everyone without a subject would share one account.
+  // Without a subject, everyone would share one account.
   if (subject === '' || subject.length > SUBJECT_CHARS_MAX)
     throw Object.assign(new Error('The subject is empty or too long'), { code: 'SUBJECT_INVALID' });
   const groups = claims[groupsClaim];
@@ -152,7 +151,7 @@ function personFrom(
   };
 }
 
-/** No connection, no answer in time, or an answer 5xx. */
+/** No connection, no answer in time, or a 5xx answer. */
 function isAway(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const { code, status } = cause as { code?: unknown; status?: unknown };

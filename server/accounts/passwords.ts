@@ -11,20 +11,20 @@ const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 type Cost = typeof COST;
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Registrations come after all other work. */
+/** Registrations wait for all other work. */
 export const BEHIND_LOGINS = -2;
 
-/** What work may do once its turn has come: call one of the two, once. */
+/** What work may do in its turn: call one of the two, once. */
 export type Hashing = {
   hash(password: string): Promise<string>;
   /** Does the same work for an account that does not exist (`stored` undefined) or has no password (''). */
   matches(password: string, stored: string | undefined): Promise<boolean>;
 };
 
-/** Hashes and compares passwords, a few at a time because each takes a CPU and much memory. */
+/** Hashes and compares passwords, a few at a time because each uses a CPU and much memory. */
 export class Passwords {
   readonly #queue: BoundedQueue;
-  /** Compared with when the account does not exist, so that the time taken is the same. */
+  /** Used for comparison if the account does not exist, so that the time taken is the same. */
   readonly #decoy = phcText(COST, { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) });
   readonly #hashing: Hashing = {
     hash: async (password) => {
@@ -42,7 +42,9 @@ export class Passwords {
     this.#queue = new BoundedQueue({ ...limits, yields: true });
   }
 
-  /** Runs work with a password when its turn comes, the highest priority first. Its statements are bounded with it. Rejects with `overloaded`. */
+  /**
+   * Runs work with a password when its turn comes, the highest priority first. This also bounds its statements. Rejects with `overloaded`.
+   */
   run<T>(work: (hashing: Hashing) => Promise<T>, priority = 0): Promise<T> {
     return this.#queue.run(() => work(this.#hashing), { priority });
   }

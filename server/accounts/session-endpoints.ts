@@ -56,7 +56,7 @@ const SESSION = answer(
   'Session',
 );
 
-/** The session of a caller and its account: sign in and out, look at it, change its password. */
+/** Sessions and their accounts: sign in, sign out, read the account, change its password. */
 export function sessionEndpoints(deps: SessionDeps) {
   const { accounts, sessions, projects, dashboardUrl, signIn } = deps;
   const pace = new Pace(STRANGERS_PACE);

@@ -31,12 +31,12 @@ type SessionsOptions = { store: BoundedStore; accounts: AccountStore; now: () =>
 /** Where a session was opened. */
 export type SessionOrigin = { address: string; userAgent: string };
 
-/** Above every time in milliseconds, so that a slower request cannot revive an ended session. */
+/** Greater than every time in milliseconds, so that a slower request cannot revive an ended session. */
 const LAST_VERSION = Number.MAX_SAFE_INTEGER;
 
 /**
- * The sessions of the dashboard: 256 random bits in a cookie, stored hashed. Nothing is kept here, so a session
- * ends in every process at once.
+ * The sessions of the dashboard: 256 random bits in a cookie, stored hashed. Nothing is cached here, so a session ends in every process at
+ * once.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -136,7 +136,7 @@ export class Sessions {
   }
 }
 
-/** Another name than the hash, which must stay with the session. */
+/** Not the hash itself, which must not be revealed. */
 function idOf(session_hash: string): string {
   return sha256Hex(`session:${session_hash}`).slice(0, 32);
 }

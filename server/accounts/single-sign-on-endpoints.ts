@@ -95,7 +95,7 @@ export function singleSignOnEndpoints({ singleSignOn, dashboardUrl }: SingleSign
 
 type Browser = { req: Request; res: Response; dashboardUrl: string };
 
-/** Redirects to what `work` returns. A person in a browser sees what failed on the sign-in page instead of as JSON. */
+/** Redirects to what `work` returns. Errors are shown on the sign-in page, because JSON would not help a person in a browser. */
 async function inBrowser(
   { req, res, dashboardUrl }: Browser,
   work: () => Promise<string>,
@@ -111,8 +111,8 @@ async function inBrowser(
 }
 
 /**
- * Ties the callback to the browser that started, also without a session. With https the prefix __Host- keeps other hosts of
- * the domain from setting it (RFC 6265bis section 4.1.3.2).
+ * Ties the callback to the browser that started the sign-on, even without a session. With https, the prefix __Host- keeps other hosts of
+ * the domain from setting the cookie (RFC 6265bis section 4.1.3.2).
  */
 function signOnCookie(dashboardUrl: string) {
   const secure = dashboardUrl.startsWith('https:');

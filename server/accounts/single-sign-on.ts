@@ -42,7 +42,7 @@ export class SingleSignOn {
     const recordChange = async (project_id: string, change: RoleChange) => {
       const entry = memberEntry({ account_id: account.id, email: account.email }, change);
       if (entry === undefined) return;
-      // The provider did it, not the person.
+      // The provider is the actor, not the person.
       const by = { actor: NO_ACTOR, address, detail: { ...entry.detail, ...detail } };
       await recordActivity({ event: entry.event, project_id, ...by });
     };
@@ -81,7 +81,7 @@ export class SingleSignOn {
     return account?.is_verified === true ? account : undefined;
   }
 
-  /** Without an e-mail when the provider has not verified it, or when somebody here has it. */
+  /** Without an e-mail if the provider has not verified it, or if another account has it. */
   async #register({ email }: Person, address: string): Promise<Account> {
     const { accounts, recordActivity } = this.#deps;
     const noPassword = () => Promise.resolve('');
@@ -94,7 +94,7 @@ export class SingleSignOn {
   }
 }
 
-/** The role that the groups give in each project; of several the highest. */
+/** The role that the groups give in each project; the highest if there are several. */
 function rolesFrom(own: string[], groups: OidcConfig['groups']): Map<string, Role> {
   const roles = new Map<string, Role>();
   for (const group of own) {

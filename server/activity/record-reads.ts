@@ -25,7 +25,7 @@ export type ReadKind =
 
 type Read = { projectId: string; actor: Actor; address: string };
 
-/** Records who read and exported the records of a project. Both resolve when the entry is durable, before the answer. */
+/** Records who read and exported the records of a project. Both resolve once the entry is durable, before the answer is sent. */
 export type RecordReads = {
   /** With GATE_READ_AUTH=required, the first read of each kind by each actor in an hour (UTC) leaves an entry. */
   read(kind: ReadKind, read: Read): Promise<void>;
@@ -58,7 +58,7 @@ export function createRecordReads(deps: Deps): RecordReads {
       }
     },
     exported: async (detail, { projectId, actor, address }) => {
-      // Nobody could ever see the entry of a project that does not exist.
+      // Nobody could ever see an entry of a project that does not exist.
       const found = await store.query(sql('project_by_id'), { project_id: projectId });
       if (found.length > 0)
         await write({ event: 'records_exported', project_id: projectId, actor, address, detail });
@@ -66,7 +66,7 @@ export function createRecordReads(deps: Deps): RecordReads {
   };
 }
 
-/** Once in all processes, and over restarts. */
+/** Recorded once across all processes and restarts. */
 async function recordOnce(
   entry: ActivityEntry,
   { store, mutex, now, key, hour }: Deps & { key: string; hour: number },
@@ -82,13 +82,13 @@ async function recordOnce(
 }
 
 /**
- * Anyone may export open records, so a flood of exports must not become a flood of inserts: entries that arrive while
- * others are written share the next insert.
+ * Anyone may export open records, so a flood of exports must not cause a flood of inserts: entries that arrive during an insert share the
+ * next one.
  */
 function createWriteTogether({ store, now }: Deps) {
   let waiting: Record<string, unknown>[] = [];
   let next = Promise.resolve();
-  /** When the next insert may begin. Not a queue with an interval: that would wait for a clock that was set back. */
+  /** The earliest time of the next insert. Not a queue with an interval, which would stall if the clock were set back. */
   let free: Promise<unknown> = next;
   return (entry: ActivityEntry): Promise<void> => {
     if (waiting.length >= EXPORT_ENTRIES_WAITING_MAX)

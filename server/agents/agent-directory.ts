@@ -11,11 +11,11 @@ type AgentDirectoryOptions = {
   isSoleWriter: boolean;
 };
 
-/** With other writers, memory is at most this old, so that decisions carry a new version within 1 s of its save. */
+/** With other writers, the cache is at most this old, so that decisions carry a new version within 1 s of its save. */
 const AGE_MS_MAX = 900;
-/** Older memory is refreshed in the background, so that with steady traffic no request waits for a read. */
+/** An older cache is refreshed in the background, so that with steady traffic no request waits for a read. */
 const AGE_MS_READ_AGAIN = 300;
-/** A request that waits for a read still needs time for its write. */
+/** A request that waits for a read must have time left for its write. */
 const READ_WAIT_MS_MAX = 1500;
 
 /** The latest version id of every agent, in memory because every decision carries it. */
@@ -29,7 +29,7 @@ export class AgentDirectory {
     this.#options = options;
   }
 
-  /** '' when the agent is not registered. A promise, which may reject with store_unavailable, if memory is not fresh. */
+  /** '' if the agent is not registered. A promise, which may reject with store_unavailable, if the cache is not fresh. */
   latestVersionId(projectId: string, agentName: string): string | Promise<string> {
     if (this.#isFresh()) {
       if (this.#isAging()) this.#read().catch(() => undefined);
@@ -38,7 +38,7 @@ export class AgentDirectory {
     return withTimeout(this.#read(), READ_WAIT_MS_MAX).then(() => this.#get(projectId, agentName));
   }
 
-  /** Records a saved version. A later known version stays, because a read may have begun before its save. */
+  /** Records a saved version. A later known version is kept, because a read may have begun before its save. */
   saved({ project_id, agent_name, agent_version_id, version }: LatestRow): void {
     let agents = this.#latest.get(project_id);
     if (agents === undefined) this.#latest.set(project_id, (agents = new Map()));

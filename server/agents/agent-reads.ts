@@ -7,10 +7,10 @@ import type { AgentTool, AgentVersion, VersionFacts } from './agent-version.ts';
 type Read = { projectId: string; runRead: RunRead; signal: AbortSignal };
 type OfAgent = Read & { agentName: string };
 
-/** The first page of agents, and any, has at most so many, and about so many bytes of tools. */
+/** The size of the first and of later pages of agents: their number, and roughly the bytes of their tools. */
 const PAGE = { first: 50, rowsMax: 500, bytesMax: 1024 * 1024 };
 
-/** The latest version of each agent of a project, ordered by name, in pages: the tools of an agent may have 1 MB. */
+/** The latest version of each agent of a project, ordered by name. Paged, because the tools of one agent may have 1 MB. */
 export async function* readAgents({
   projectId,
   runRead,
@@ -22,7 +22,7 @@ export async function* readAgents({
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map((row) => ({ ...factsFrom(row), tools: JSON.parse(row.tools) as AgentTool[] }));
-    // The engine reads the tools of all agents that may be on a page.
+    // The engine reads the tools of all agents that may be on the page.
     params.page_rows = Math.min(2 * rows.length, PAGE.rowsMax);
     params.after = last.agent_name;
   }

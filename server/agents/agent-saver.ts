@@ -23,14 +23,14 @@ type Edit = {
   policy_yaml?: string | undefined;
   agent_yaml?: string | undefined;
   system_md?: string | undefined;
-  /** Why it is saved. Without another change it makes no version, and is ignored. */
+  /** The note of the save. It is ignored without another change, because a note alone creates no version. */
   note?: string | undefined;
 };
 type Saved = { version: AgentVersion; created: boolean; isNew: boolean; absentReason?: string | undefined };
 
 type Saver = { projectId: string; by: string; note?: string | undefined };
 type Texts = Pick<AgentVersion, 'tools' | 'agent_yaml' | 'policy_yaml' | 'system_md'>;
-/** Returns the texts of the next version, given the latest one. May refuse by throwing. */
+/** Returns the texts of the next version, given the latest one. Throws to refuse the save. */
 type Change = (latest: AgentVersion | undefined) => Texts | Promise<Texts>;
 type AgentSaverOptions = {
   store: AgentStore;
@@ -44,7 +44,7 @@ type AgentSaverOptions = {
   now: () => number;
 };
 
-/** When several processes save one agent at the same time, each round gives one of them its version number. */
+/** When several processes save one agent at the same time, one of them gets its version number in each round. */
 const SAVE_TRIES_MAX = 10;
 
 /** Compiles, signs and saves versions of agents, one at a time for each agent. */
@@ -55,7 +55,7 @@ export class AgentSaver {
     this.#options = options;
   }
 
-  /** Registration owns tools and agent_yaml; it sets policy_yaml and system_md the first time only. */
+  /** Registration owns tools and agent_yaml; it sets policy_yaml and system_md only for a new agent. */
   register({ name, tools, agent_yaml, system_md }: Registration, saver: Saver): Promise<Saved> {
     return this.#save(name, saver, async (latest) => {
       const isSameTools = latest !== undefined && JSON.stringify(tools) === JSON.stringify(latest.tools);
@@ -72,8 +72,8 @@ export class AgentSaver {
   }
 
   /**
-   * The dashboard's save. Rejects with agent_unknown, precondition_failed, body_invalid for a definition that is no YAML, or
-   * policy_invalid, both with every error.
+   * The dashboard's save. Rejects with agent_unknown, precondition_failed, body_invalid for a definition that is not YAML, or
+   * policy_invalid. The last two list every error.
    */
   edit(
     name: string,
@@ -124,7 +124,7 @@ export class AgentSaver {
         const saved = await this.#build(texts, { name, latest, saver });
         const { version, agent_version_id } = saved.version;
         await store.insert(saved.version);
-        // Another process may have saved the same number, and the first one wins. If so, apply the change on top of it.
+        // Another process may have saved the same number, and the first one wins. In that case, apply the change on top of it.
         const winner = await store.find(projectId, name, version);
         if (winner === undefined || winner.agent_version_id === agent_version_id) {
           directory.saved(saved.version);
@@ -145,7 +145,7 @@ export class AgentSaver {
     const record = { project_id: saver.projectId, agent_name: name, version, ...texts };
     const identity = { agent_version_id: randomUUID(), created_at: new Date(now()).toISOString() };
     const record_hash = recordHash(record);
-    // Only the first version has a text of our own making.
+    // Only the first version has a generated text.
     const policy = { policy_yaml, recordHash: record_hash, isOwnText: latest === undefined };
     const made = await policyMaker.compile(saver.projectId, policy);
     if (!made.ok) throw policyInvalid(made.errors);

@@ -7,7 +7,7 @@ export type AgentTool = {
 
 /**
  * A stored version of an agent. Only its manifest and its signature may change, when it is signed again at `signed_at`.
- * Without a compiled module the bundle fields are ''.
+ * Without a compiled module, the bundle fields are ''.
  */
 export type AgentVersion = {
   project_id: string;
@@ -26,7 +26,7 @@ export type AgentVersion = {
   bundle_signature_b64: string;
   etag: string;
   signed_at: string;
-  /** Why it was saved; '' for no note. Outside of the bundle. */
+  /** Why it was saved; '' if there is no note. Not part of the bundle. */
   note: string;
 };
 

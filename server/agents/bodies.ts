@@ -6,7 +6,7 @@ import type { Registration } from './agent-saver.ts';
 import type { AgentTool } from './agent-version.ts';
 import { Type } from '../type.ts';
 
-/** The bound of a policy's and a prompt's text. The whole body is bounded by 1 MiB. */
+/** Limits the text of a policy or a prompt. The whole body is limited to 1 MiB. */
 const TEXT_CHARS_MAX = 512 * 1024;
 const TOOLS_MAX = 256;
 const CALLS_MAX = 1000;
@@ -73,7 +73,7 @@ export const CHECK = Type.Object({
 });
 export type Check = Static<typeof CHECK>;
 
-/** The manifest as it was sent. A tool that is named twice stays twice; the default policy makes one of it. */
+/** The manifest as it was sent. Duplicate tools are kept; the default policy merges them. */
 export function registrationFrom(body: Static<typeof REGISTRATION>): Registration {
   const { name, tools, agent_yaml, system_md } = body;
   const manifest = tools.map((tool) => (typeof tool === 'string' ? { name: tool } : toolFrom(tool)));
@@ -84,7 +84,7 @@ function toolFrom({ name, description, annotations }: Static<typeof TOOL>): Agen
   return { name, ...(description === undefined ? {} : { description }), ...annotationsFrom(annotations) };
 }
 
-/** Only these two, always in this order: any other key makes no new version of a manifest. */
+/** Only these two, always in this order: any other key creates no new version of a manifest. */
 function annotationsFrom({ readOnlyHint, destructiveHint }: NonNullable<AgentTool['annotations']> = {}) {
   const annotations = {
     ...(readOnlyHint === undefined ? {} : { readOnlyHint }),

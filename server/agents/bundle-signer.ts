@@ -13,7 +13,7 @@ type BundleSignerOptions = {
   signingKey: SigningKey;
   rootKeys: Pick<RootKeys, 'find' | 'isSuccessor'>;
   policyMaker: PolicyMaker;
-  /** A bundle expires so long after it was signed; undefined: never. */
+  /** How long a signed bundle is valid; undefined: forever. */
   daysMax: number | undefined;
   logger: Logger | undefined;
   now: () => number;
@@ -33,7 +33,7 @@ export class BundleSigner {
     return daysMax === undefined ? undefined : new Date(now() + daysMax * DAY_MS).toISOString();
   }
 
-  /** When a version must be signed again because of its expiry: at half of its time, or at once if the setting changed. */
+  /** When a version must be signed again because of its expiry: halfway to it, or immediately if the setting changed. */
   dueAtMs(version: AgentVersion): number {
     const { daysMax } = this.#options;
     const expiresAtMs = expiryOf(version);
@@ -43,15 +43,15 @@ export class BundleSigner {
   }
 
   /**
-   * The version under a new signature, or undefined if it needs none: it is not signed at all, or signed by the current
-   * root key or a later one, or nothing vouches for what is stored.
+   * The version with a new signature, or undefined if it needs none: it is not signed at all, its signature is by the current root key or a
+   * later one, or nothing vouches for its content.
    */
   async signAgain(version: AgentVersion): Promise<AgentVersion | undefined> {
     const { signingKey, rootKeys, logger, now } = this.#options;
     const { kid } = manifestOf(version);
     if (kid === undefined) return undefined;
     if (kid === signingKey.kid && this.dueAtMs(version) > now()) return undefined;
-    // A rotation has replaced this process's key. Signatures by the new key stay.
+    // A rotation has replaced this process's key. Signatures by the new key are kept.
     if (kid !== signingKey.kid && (await rootKeys.isSuccessor(kid))) return undefined;
     if (!(await this.#isSound(version))) {
       const { project_id, agent_name, version: number } = version;
@@ -66,14 +66,14 @@ export class BundleSigner {
     const fields = { ...version, kid: signingKey.kid, wasm_hash, record_hash: recordHash(version) };
     const bundle_manifest = manifestText({ ...fields, expires_at: this.expiresAt() });
     const bundle_signature_b64 = await signManifest(bundle_manifest, signingKey);
-    // Later than the signature before, whatever the clocks of two processes say.
+    // Later than the previous signature, even if the clocks of two processes differ.
     const signed_at = new Date(Math.max(now(), Date.parse(version.signed_at) + 1)).toISOString();
     return { ...version, bundle_manifest, bundle_signature_b64, signed_at };
   }
 
   /**
    * Write access to the store must not be enough to obtain a signature: a trusted key must have signed this version, or its texts must
-   * compile to it.
+   * compile to its module.
    */
   async #isSound(version: AgentVersion): Promise<boolean> {
     const module = moduleOf(version);

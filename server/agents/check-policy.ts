@@ -51,14 +51,14 @@ export async function checkPolicy({ policy_yaml, calls, replay }: Check, context
   return policyThreads.run(projectId, check, signal);
 }
 
-/** The pause between pages, as a multiple of the time that a page takes: a replay leaves the store to ingest most of the time. */
+/** The pause between pages, as a multiple of the duration of a page: a replay leaves most of the store's time to ingest. */
 const REPLAY_PAUSE = 4;
 
 type Place = { occurred_ms: number; event_id: string };
 
 /**
- * Replays the newest recorded decisions of an agent page by page, so that memory holds one page of them. Their positions are read
- * first; after that the store reads only the arguments of each page.
+ * Replays the newest recorded decisions of an agent page by page, so that memory holds only one page. Their positions are read first; after
+ * that, the store reads only the arguments of each page.
  */
 async function replayRecorded(
   ask: Ask,
@@ -67,7 +67,7 @@ async function replayRecorded(
 ) {
   const { name, fromMs } = readWindow(window, now());
   const agent = { project_id: projectId, agent_name: agentName };
-  // One more than asked for shows whether there are older ones.
+  // One more than requested shows whether there are older ones.
   const bounds = { ...agent, ...cursorParams(after), since: clickhouseTime(fromMs), limit: limit + 1 };
   const found = await runRead<Place>(sql('replay_places'), bounds, signal);
   const places = found.slice(0, limit);

@@ -125,7 +125,7 @@ async function fetchPolicy(
   else res.set('Content-Type', 'application/json; charset=utf-8').end(served.body);
 }
 
-/** Our own ETags have at most 73 characters. Longer values are not ours, and are not counted as held. */
+/** Our own ETags have at most 73 characters. Longer values are not ours and do not count as held. */
 const ETAG_CHARS_MAX = 80;
 
 function editEndpoints(deps: AgentDeps) {

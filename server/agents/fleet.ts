@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../durations.ts';
 
-/** Bounds the memory to 30 MB. */
+/** Limits the memory to 30 MB. */
 const HOLDERS_MAX = 20_000;
 const ETAGS_PER_HOLDER_MAX = 5;
 
 type Held = { etag: string; seenMs: number };
-/** One key on one agent. Clients that share a key may hold several versions, here newest fetch first. */
+/** One key on one agent. Clients that share a key may hold several versions, listed here by their latest fetch. */
 type Holder = { agent: string; held: Held[] };
 type HeldVersion = { etag: string; keys: number; last_seen: string };
 
 /**
- * Knows which versions clients held in the last 24 hours: If-None-Match of a policy fetch names the version held. In
- * memory only, so that a fetch writes nothing to the store.
+ * Knows which versions clients held in the last 24 hours: If-None-Match of a policy fetch names the version held. Kept only in memory, so
+ * that a fetch writes nothing to the store.
  */
 export class Fleet {
   readonly #holders = new LRUCache<string, Holder>({ max: HOLDERS_MAX });
@@ -33,7 +33,7 @@ export class Fleet {
     this.#holders.set(id, { agent, held });
   }
 
-  /** How many keys hold one agent, and its versions held, by number of keys, then by last fetch, descending. */
+  /** How many keys hold one agent. Its versions are sorted by number of keys, then by last fetch, descending. */
   held(projectId: string, agentName: string): { keys: number; versions: HeldVersion[] } {
     const sinceMs = this.#now() - DAY_MS;
     let keysSeen = 0;

@@ -2,10 +2,7 @@ import { RequestError } from '../errors.ts';
 import { createPolicyTasks, type Manifest, type PolicyTasks } from './policy-tasks.ts';
 import type { PolicyThreads } from './policy-threads.ts';
 
-/**
- * Texts of our own making up to this size are parsed at once: that takes about a millisecond. All other texts are parsed in
- * a thread.
- */
+/** Generated texts up to this size are parsed synchronously, which takes about a millisecond. All other texts are parsed in a thread. */
 const OWN_TEXT_CHARS_MAX = 8 * 1024;
 
 type Compile = PolicyTasks['compile'];
@@ -25,7 +22,7 @@ export class PolicyMaker {
     return this.#threads.run(projectId, (ask) => ask('draft', manifest));
   }
 
-  /** Rejects with body_invalid, with every fault, unless a definition is YAML. */
+  /** Unless the definition is YAML, rejects with body_invalid and every fault. */
   async requireYaml(projectId: string, text: string): Promise<void> {
     const faults = await this.#threads.run(projectId, (ask) => ask('yamlFaults', text));
     const [first] = faults;
@@ -36,7 +33,7 @@ export class PolicyMaker {
     });
   }
 
-  /** The errors of a policy text, or its module. `isOwnText`: it came from `draft`. */
+  /** The errors of a policy text, or its module. `isOwnText`: the text came from `draft`. */
   async compile(
     projectId: string,
     { isOwnText, ...policy }: Parameters<Compile>[0] & { isOwnText: boolean },

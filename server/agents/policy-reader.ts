@@ -15,7 +15,7 @@ type ServedPolicy = {
   agent_version_id: string;
   etag: string;
   body: Buffer;
-  /** When its bundle must be signed again, and when it is of no use any more. */
+  /** When its bundle must be signed again, and when it expires. */
   dueAtMs: number;
   expiresAtMs: number;
 };
@@ -24,7 +24,7 @@ type PolicyReaderOptions = {
   directory: Directory;
   store: Store;
   signer: Signer;
-  /** Signs the latest version again if it must be. */
+  /** Signs the latest version again if necessary. */
   sign: (projectId: string, agentName: string) => Promise<AgentVersion | undefined>;
   logger?: Logger | undefined;
   /** Counts bundles that were due, as `signed` or `failed`. */
@@ -32,12 +32,12 @@ type PolicyReaderOptions = {
   now: () => number;
 };
 
-/** After a bundle could not be signed again, the next fetch after this long tries once more. */
+/** If signing fails, a later fetch retries after this time. */
 const SIGN_RETRY_MS = 10_000;
 
 const CACHE_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Finds the policy that an agent gets now, from memory where possible: every run of an agent begins with this. */
+/** Finds the current policy of an agent, from memory if possible: every run of an agent begins with this. */
 export class PolicyReader {
   readonly #options: PolicyReaderOptions;
   /** By version id. */
@@ -92,7 +92,7 @@ export class PolicyReader {
     return next;
   }
 
-  /** Concurrent fetches of one version share a read. A read that began before a save is not shared with fetches after it. */
+  /** Concurrent fetches of one version share a read. Fetches after a save do not share a read that began before it. */
   #readOnce(id: string, projectId: string, agentName: string): Promise<ServedPolicy | undefined> {
     const running = this.#reading.get(id);
     if (running !== undefined) return running;
@@ -104,7 +104,7 @@ export class PolicyReader {
     return reading;
   }
 
-  /** Serves this version from now on. */
+  /** From now on, this version is served. */
   add(stored: AgentVersion): ServedPolicy {
     const { agent_version_id, etag } = stored;
     const served = {

@@ -16,7 +16,7 @@ import type { AgentTool } from './agent-version.ts';
 import { Replay } from './replay.ts';
 import { yamlFaults } from './yaml-faults.ts';
 
-/** The tasks that a thread runs for callers. Everything here may take seconds on hostile input. */
+/** The tasks that a thread runs for callers. With hostile input, each of them may take seconds. */
 export type PolicyTasks = ReturnType<typeof createPolicyTasks>;
 
 export type Manifest = { name: string; tools: AgentTool[] };
@@ -46,7 +46,7 @@ export function createPolicyTasks() {
     compile,
     /** The errors of a definition. */
     yamlFaults,
-    /** Checks a policy, decides the calls by it, and keeps it for `replayRows`, beside the saved policy `current`. */
+    /** Checks a policy, decides the calls by it, and keeps it for `replayRows`, together with the saved policy `current`. */
     check({ policy_yaml, calls, current }: CheckInput) {
       const parsed = parsePolicy(policy_yaml);
       if (!parsed.ok) return { valid: false as const, errors: parsed.errors };
@@ -63,7 +63,7 @@ export function createPolicyTasks() {
   };
 }
 
-/** Null where there is no such policy, or where this version of the service cannot read it. */
+/** Null if there is no such policy, or if this version of the service cannot read it. */
 function engineOf(policyYaml: string | undefined): PolicyEngine | null {
   const parsed = policyYaml === undefined ? undefined : parsePolicy(policyYaml);
   return parsed?.ok === true ? createTypescriptEngine(parsed.ir) : null;

@@ -17,7 +17,7 @@ export type Ask = <N extends keyof PolicyTasks>(
   input: Parameters<PolicyTasks[N]>[0],
 ) => Promise<ReturnType<PolicyTasks[N]>>;
 
-/** A thread that waits for work ends after this time. */
+/** An idle thread ends after this time. */
 const IDLE_MS_MAX = 30_000;
 const WORKER = new URL('./policy-worker.ts', import.meta.url);
 
@@ -36,8 +36,8 @@ export class PolicyThreads {
   });
 
   /**
-   * Gives `work` a thread of its own. Rejects with `overloaded` when too much work waits, when the tasks take too long or
-   * too much memory, and when the signal aborts: it ends the thread.
+   * Gives `work` its own thread. Rejects with `overloaded` if too much work waits, if the tasks take too long or too much memory, and if
+   * the signal aborts, which ends the thread.
    */
   async run<T>(projectId: string, work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const project = this.#projects.get(projectId) ?? { queue: projectQueue(), users: 0 };
@@ -88,7 +88,7 @@ function projectQueue(): BoundedQueue {
 
 class PolicyThread {
   readonly #worker = new Worker(WORKER, {
-    // The collector's helper threads have no lower priority. With more room for new objects they run less often.
+    // The garbage collector's helper threads have no lower priority. With more room for new objects they run less often.
     resourceLimits: { maxOldGenerationSizeMb: POLICY_THREAD_MEBIBYTES_MAX, maxYoungGenerationSizeMb: 64 },
   });
   #timer: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ class PolicyThread {
     );
   }
 
-  /** The returned function runs tasks for READ_SECONDS_MAX in all. */
+  /** The returned function runs tasks for READ_SECONDS_MAX in total. */
   begin(): Ask {
     clearTimeout(this.#timer);
     this.#leftMs = READ_SECONDS_MAX * 1000;

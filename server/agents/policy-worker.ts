@@ -4,13 +4,13 @@ import { createPolicyTasks, type PolicyTasks } from './policy-tasks.ts';
 
 // The thread of policy-threads.ts. It runs one task at a time.
 
-/** Behind the reads, which have 10: ingest keeps its throughput, and a policy still compiles on a busy machine. */
+/** Lower priority than reads, which have 10: ingest keeps its throughput, and a policy still compiles on a busy machine. */
 const NICE = 15;
 
-// On Linux this is the priority of the thread, elsewhere it would be that of the whole process.
+// On Linux this sets the priority of the thread. On other systems it would be that of the whole process.
 if (process.platform === 'linux') setPriority(0, NICE);
 
-// The YAML parser makes an error for each of tens of thousands of faults; their stacks would take most of its time.
+// The YAML parser creates an error for each of tens of thousands of faults; their stacks would take most of its time.
 Error.stackTraceLimit = 0;
 
 const tasks = createPolicyTasks();

@@ -5,16 +5,13 @@ type RecordedRow = [tool_name: string, role: string, outcome: Outcome, arguments
 type Change = { tool: string; role: string; from: Outcome; to: Outcome; count: number; samples: string[] };
 type Engines = {
   draft: PolicyEngine;
-  /** Decides by the saved policy; null where there is none to compare with. */
+  /** Decides with the saved policy; null if there is none to compare with. */
   current: PolicyEngine | null;
 };
 
 const SAMPLES_MAX = 5;
 
-/**
- * Decides recorded decisions again by a draft, and counts what differs from what was recorded and from what the saved
- * policy decides today.
- */
+/** Decides recorded decisions again with a draft. Counts what differs from the records and from the decisions of the saved policy. */
 export class Replay {
   readonly #engines: Engines;
   readonly #counts = { examined: 0, replayed: 0, not_replayable: 0 };
@@ -46,7 +43,7 @@ export class Replay {
     const call = callText(row);
     const to = outcomeOf(draft, call);
     this.#fromRecorded.add(row, row[2], to);
-    // Both are the same engine where the texts are the same.
+    // Both use one engine if their texts are the same.
     if (current !== null && current !== draft) this.#fromCurrent.add(row, outcomeOf(current, call), to);
   }
 }

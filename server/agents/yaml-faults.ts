@@ -1,11 +1,14 @@
 import { isCollection, isMap, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
 
 const FAULTS_MAX = 100;
-/** Those that YAML 1.2 has nowhere (section 5.1). */
+/** Characters that YAML 1.2 allows nowhere (section 5.1). */
 const CONTROL_CHARACTER = /[^\P{Cc}\t\n\r\x85]/gu;
 const SECOND_DOCUMENT = 'A definition is one document, and a second one starts here';
 
-/** The faults that make a text invalid YAML (version 1.2), in the order of the text. The dashboard loads this module, too, once YAML is edited. */
+/**
+ * The faults that make a text invalid YAML (version 1.2), in the order of the text. The dashboard also loads this module once YAML is
+ * edited.
+ */
 export function yamlFaults(text: string): { line: number; column: number; message: string }[] {
   const lines = new LineCounter();
   const { errors, contents } = parseDocument(text, {

@@ -26,7 +26,7 @@ type CallsRow = Omit<Named, 'tool_name'> & { last_at: string; hours: number[]; c
 export type Seen = { counts: ToolCounts[]; history: ToolHistory[]; agents: AgentCalls[] };
 type Past = { history: Map<string, HistoryRow[]>; calls: Map<string, AgentCalls[]> };
 type Where = { projectIds: string[]; nowMs: number; signal: AbortSignal };
-/** Projects that are read together, and their past once it was read. */
+/** Projects that are read together, and their history once it was read. */
 type Group = { projectIds: string[]; past?: Past };
 
 /** The longest look back for silence: a day of silence on the first of seven days. */
@@ -46,13 +46,13 @@ export class AlertReads {
   }
 
   /**
-   * The data by project, without those that are too much for a statement. A group that is too much is halved for the rest of the hour,
-   * so that only the project fails that is the cause.
+   * The data by project, without projects that are too large for a statement. A group that is too large is split for the rest of the hour,
+   * so that only the project that causes this fails.
    */
   async at(where: Where): Promise<Map<string, Seen>> {
     const groups = this.#groupsOf(where);
     const seen = new Map<string, Seen>();
-    // Goes on with the halves that it adds.
+    // The loop also covers the halves that it adds.
     for (const group of groups) {
       try {
         for (const [projectId, one] of await this.#read(group, where)) seen.set(projectId, one);
@@ -68,7 +68,7 @@ export class AlertReads {
     return seen;
   }
 
-  /** As few groups as there may be at the start of an hour, and one more for the projects that are new in it. */
+  /** The fewest groups possible at the start of an hour, plus one group for the projects that are new in it. */
   #groupsOf({ projectIds, nowMs }: Where): Set<Group> {
     const hourMs = hourOf(nowMs);
     if (hourMs !== this.#hourMs) this.#groups.clear();
@@ -86,7 +86,7 @@ export class AlertReads {
     return projectIds.map((projectId) => {
       const now = (counts.get(projectId) ?? []).map(countsFrom);
       const history = (past.history.get(projectId) ?? []).map(historyFrom);
-      // With more names than are read, whether an agent still calls is unknown.
+      // With more names than are read, it is unknown whether an agent still calls.
       const agents = now.length < ALERT_NAMES_MAX ? (past.calls.get(projectId) ?? []) : [];
       noteLastCalls(agents, now);
       return [projectId, { counts: now, history, agents }];
@@ -168,7 +168,7 @@ function callsFrom({ project_id, agent_name, last_at, hours, calls }: CallsRow) 
   };
 }
 
-/** Kept for the hour: a record that was late for the read of the past is in the windows only for a while. */
+/** Kept for the hour: records that missed the read of the history are only briefly in the windows. */
 function noteLastCalls(agents: AgentCalls[], counts: ToolCounts[]): void {
   const lasts = new Map<string, number>();
   for (const { agent_name, lastMs = 0 } of counts)

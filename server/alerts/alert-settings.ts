@@ -23,7 +23,7 @@ type SettingsRow = Record<Rule, number> & {
 type Change = (held: AlertSettings) => Partial<Omit<AlertSettings, 'project_id'>>;
 type Options = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
-/** Which rules are on in a project, and who is notified. All rules are off at first. */
+/** Which rules are on in a project, and who is notified. All rules are off initially. */
 export class AlertSettingsStore {
   readonly #options: Options;
 
@@ -36,7 +36,7 @@ export class AlertSettingsStore {
     return settingsFrom(projectId, row);
   }
 
-  /** Of all projects that have a rule on. */
+  /** The settings of all projects that have a rule on. */
   async inUse(): Promise<AlertSettings[]> {
     return (await this.#rows(null)).map((row) => settingsFrom(row.project_id, row));
   }
@@ -65,7 +65,7 @@ export class AlertSettingsStore {
     });
   }
 
-  /** False when there is none. */
+  /** False if there is none. */
   async removeWebhook(projectId: string, changedBy: string): Promise<boolean> {
     if ((await this.of(projectId)).webhook === undefined) return false;
     await this.change(projectId, changedBy, () => ({ webhook: undefined }));
@@ -77,7 +77,7 @@ export class AlertSettingsStore {
   }
 }
 
-/** Without a row all rules are off, and nobody is notified. */
+/** Without a row, all rules are off and nobody is notified. */
 function settingsFrom(project_id: string, row?: SettingsRow): AlertSettings {
   const isOn = (rule: Rule) => row?.[rule] === 1;
   return {

@@ -14,7 +14,7 @@ type AlertRow = Omit<Alert, 'total' | 'denied' | 'usual_total' | 'usual_denied'>
 type Page = { projectId: string; before: TimeCursor; limit: number };
 type AlertStoreOptions = { store: BoundedStore; mutex: KeyedMutex };
 
-/** The alerts in the store, and which service evaluates a minute. */
+/** The alerts in the store, and which service evaluates each minute. */
 export class AlertStore {
   readonly #options: AlertStoreOptions;
   readonly #holder = `${hostname()} ${randomUUID()}`;
@@ -35,7 +35,7 @@ export class AlertStore {
     return holder === this.#holder;
   }
 
-  /** The alerts of the last day, and those with these ids, which must be few. */
+  /** The alerts of the last day, and those with these ids, of which there must be few. */
   async known(projectIds: string[], alertIds: string[], nowMs: number): Promise<Alert[]> {
     const since = clickhouseTime(nowMs - KNOWN_MS);
     const alerts: Alert[][] = [];
@@ -74,7 +74,7 @@ export class AlertStore {
       await this.#options.store.append({ table: 'alerts', values: alerts.map((alert) => rowOf(alert, 1)) });
   }
 
-  /** Tells other services that this one delivers them. */
+  /** Shows other services that this one delivers them. */
   renew(alerts: Alert[], nowMs: number): Promise<void> {
     return this.add(alerts.map((alert) => ({ ...alert, renewed_at: new Date(nowMs).toISOString() })));
   }

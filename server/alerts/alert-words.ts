@@ -1,10 +1,10 @@
 import type { Alert } from './alert.ts';
 import { HOUR_MS } from '../durations.ts';
 
-/** The facts of an alert. The dashboard puts them in the same words. */
+/** The facts of an alert. The dashboard uses the same words. */
 type AlertFacts = Omit<Alert, 'id' | 'fired_at' | 'state' | 'renewed_at'>;
 
-/** The page of the dashboard with the very decisions: of a silence, those of the hour before it. */
+/** The page of the dashboard with exactly these decisions. For a silence, those of the hour before it. */
 export function linkOf(alert: AlertFacts, dashboardUrl: string): string {
   const { rule, project_id, agent_name, tool_name, range_from, range_to } = alert;
   const lastMs = Date.parse(range_from);
@@ -21,7 +21,7 @@ export function linkOf(alert: AlertFacts, dashboardUrl: string): string {
   return `${dashboardUrl}/projects/${encodeURIComponent(project_id)}/decisions?${query.toString()}`;
 }
 
-/** A name that somebody chose, for a text: nothing in it may break the line or change its direction. */
+/** A user-defined name as text: nothing in it may break the line or change its direction. */
 export function inLine(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
 }

@@ -6,14 +6,14 @@ import { DAY_MS, HOUR_MS } from '../durations.ts';
 export const STATES = ['pending', 'sent', 'muted', 'failed'] as const;
 export type AlertState = (typeof STATES)[number];
 
-/** A finding that people are notified of. Times are RFC 3339. */
+/** A finding that people are notified about. Times are RFC 3339. */
 export type Alert = {
   id: string;
   project_id: string;
   fired_at: string;
   rule: Rule;
   agent_name: string;
-  /** '' where it is about all tools of the agent. */
+  /** '' if it concerns all tools of the agent. */
   tool_name: string;
   range_from: string;
   range_to: string;
@@ -22,21 +22,21 @@ export type Alert = {
   usual_total: number;
   usual_denied: number;
   state: AlertState;
-  /** When the service that delivers it last said so. */
+  /** When the delivering service last renewed its claim. */
   renewed_at: string;
 };
 
-/** A spike that lasts raises another alert after this time; another tool of the agent may raise one sooner. */
+/** A continuing spike raises another alert after this time. Another tool of the agent may raise one sooner. */
 const SAME_SPIKE_MS = 6 * HOUR_MS;
 const SAME_AGENT_MS = HOUR_MS;
-/** Of one rule in one project. A sender of events could cause any number. */
+/** Per rule and project. A sender of events could cause any number. */
 export const ALERTS_A_DAY_MAX = 20;
-/** New alerts are compared with those of this long. */
+/** How far back new alerts are compared with earlier ones. */
 export const KNOWN_MS = DAY_MS;
 
 /**
- * The alert of a finding. Two services that evaluate the same minute make the same one. A new name raises one alert, a silence one for
- * each last call.
+ * The alert of a finding. Two services that evaluate the same minute create the same one. A new name raises one alert, a silence one per
+ * last call.
  */
 export function alertFrom(
   { rule, agent_name, tool_name, ...found }: Finding,

@@ -11,7 +11,7 @@ import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 
 /** How often the clock is checked. */
 const LOOK_EVERY_MS = 1000;
-/** An alert is taken over when its service has not renewed it for this long, and given up after an hour. */
+/** An alert is taken over if its service has not renewed it for this long, and abandoned after an hour. */
 const TAKE_OVER_MS = 2 * MINUTE_MS;
 
 type AlertsDeps = {
@@ -25,7 +25,7 @@ type AlertsDeps = {
 };
 
 /**
- * Evaluates the rules of all projects at the start of each minute. Of several services on one store, one does so; when it is gone,
+ * Evaluates the rules of all projects at the start of each minute. If several services share a store, one of them does so. When it is gone,
  * another takes over.
  */
 export class Alerts {
@@ -37,7 +37,7 @@ export class Alerts {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #hasWarned = false;
-  /** Projects whose fault was logged and is not over. */
+  /** Projects with a logged fault that is not over. */
   readonly #failing = new Set<string>();
 
   constructor(deps: AlertsDeps) {
@@ -51,7 +51,7 @@ export class Alerts {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Resolves when nothing is read, written or sent any more. */
+  /** Resolves when nothing is being read, written or sent. */
   async close(): Promise<void> {
     this.#ending.abort();
     clearInterval(this.#timer);
@@ -62,7 +62,7 @@ export class Alerts {
 
   #look(): void {
     const minute = minuteOf(this.#deps.now());
-    // While a slow store takes longer than a minute, the next minute is skipped: the one after covers its windows, too.
+    // If a slow store takes longer than a minute, the next minute is skipped; the one after it covers its windows as well.
     if (minute === this.#minute || this.#running !== undefined) return;
     this.#minute = minute;
     this.#running = this.evaluate(minute)
@@ -75,7 +75,7 @@ export class Alerts {
       .finally(() => (this.#running = undefined));
   }
 
-  /** Evaluates a minute, unless another service does. Resolves when new alerts are durable and on their way. */
+  /** Evaluates a minute, unless another service does. Resolves when new alerts are durable and their delivery has begun. */
   async evaluate(nowMs: number): Promise<void> {
     const { settings, store, reads } = this.#deps;
     await store.renew([...this.#delivering.values()].flat(), nowMs);
@@ -109,7 +109,7 @@ export class Alerts {
     nowMs: number,
   ): Promise<void> {
     const { store, counter } = this.#deps;
-    // At most a day's alerts, so that they can be looked up however many names a sender makes up.
+    // Limited to the alerts of a day, so that the lookup stays small however many names a sender invents.
     const found = newsOf(this.#alertsOf(one, seen, nowMs), recent);
     const ids = found.map(({ id }) => id);
     const known = ids.length === 0 ? recent : await store.known([one.project_id], ids, nowMs);
@@ -129,7 +129,7 @@ export class Alerts {
   ): Alert[] {
     if (seen === undefined) return [];
     const { counts, history, agents } = seen;
-    // With more names than are read, whether one is new is unknown.
+    // With more names than are read, it is unknown whether one is new.
     const knowsNames = history.length < ALERT_NAMES_MAX;
     const findings = [
       ...(rules.denials ? findDenials(counts, history, nowMs) : []),
@@ -154,7 +154,7 @@ export class Alerts {
     this.#delivering.set(delivering, pending);
   }
 
-  /** Notifies people of alerts, except those that another service left too long ago, or of a project that is muted by now. */
+  /** Notifies people of alerts, except those that another service abandoned too long ago, or of a project that is now muted. */
   async #settle(alerts: Alert[], settings: AlertSettings, nowMs: number): Promise<void> {
     const { deliveries, store } = this.#deps;
     const isOld = ({ fired_at }: Alert) => nowMs - Date.parse(fired_at) >= HOUR_MS;
@@ -173,7 +173,7 @@ function minuteOf(ms: number): number {
   return Math.floor(ms / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Whether no service delivers it any more. */
+/** Whether no service is delivering it. */
 function isLeft({ state, renewed_at }: Alert, nowMs: number): boolean {
   return state === 'pending' && nowMs - Date.parse(renewed_at) >= TAKE_OVER_MS;
 }

@@ -45,7 +45,7 @@ export function createAlerts({
     const [project, list] = [await projects.find(projectId), await members.list(projectId)];
     const account_ids = list.filter(({ role }) => hasRole(role, 'admin')).map(({ account_id }) => account_id);
     const rows = await background.query<{ email: string }>(sql('accounts_verified'), { account_ids });
-    // An account of single sign-on may have no address.
+    // An account from single sign-on may have no address.
     const emails = rows.map(({ email }) => email).filter((email) => email !== '');
     return { name: project?.name ?? projectId, emails };
   };

@@ -16,7 +16,7 @@ type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
 export type DeliveryDeps = {
   mailer: Pick<Mailer, 'postAlert'>;
-  /** The addresses of a project's admins and owners that are verified, and its name. */
+  /** The verified addresses of a project's admins and owners, and its name. */
   audienceOf: (projectId: string) => Promise<{ name: string; emails: string[] }>;
   dashboardUrl: string;
   mayBePrivate: boolean;
@@ -39,14 +39,14 @@ export class Deliveries {
     for (const result of WEBHOOK_RESULTS) deps.counter.inc({ result }, 0);
   }
 
-  /** Alerts that have not arrived by then are sent again by the next service. */
+  /** Alerts not delivered by then are sent again by the next service. */
   stop(): void {
     this.#ending.abort();
   }
 
   /**
-   * Delivers alerts of one project that fired at once: one mail for all, a webhook for each. Reports for each whether anybody was
-   * notified, except for those still on their way when the service stopped.
+   * Delivers alerts of one project that fired together: one mail for all, one webhook each. Reports for each whether anybody was notified,
+   * except for those still in progress when the service stopped.
    */
   async deliver(
     alerts: Alert[],
@@ -58,18 +58,18 @@ export class Deliveries {
     const name = inLine(project.name);
     const mailing = Promise.race([this.#mail(alerts, { name, emails }), this.#stopped]);
     let reporting = Promise.resolve();
-    // One after the other, and none after one that failed for good: a receiver that hangs must not take the place of others.
+    // Sequential, and none after a permanent failure: a hanging receiver must not take the place of others.
     let isUp = webhook !== undefined;
     for (const alert of alerts) {
       const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl), atMs: now() });
       const isSent = webhook !== undefined && isUp && (await this.#send(webhook, message));
       if (isSent === undefined) break;
       isUp = isSent;
-      // Not after all of them: whoever takes over must not send this one again.
+      // Not after all of them: a service that takes over must not send this one again.
       reporting = Promise.all([mailing, reporting]).then(async ([isMailed]) => {
         if (isMailed !== undefined) await report(alert, isSent || isMailed);
       });
-      // A fault is thrown below, when the others are on their way.
+      // An error is thrown below, once the delivery of the others has begun.
       reporting.catch(() => undefined);
     }
     await reporting;
@@ -114,7 +114,9 @@ export class Deliveries {
   }
 }
 
-/** `{ type, timestamp, data }`, as Standard Webhooks recommends. The id is the alert's, so a receiver can detect a repeated delivery. */
+/**
+ * `{ type, timestamp, data }`, as Standard Webhooks recommends. The id is that of the alert, so a receiver can detect repeated deliveries.
+ */
 function messageOf(
   alert: Alert,
   { name, url, atMs }: { name: string; url: string; atMs: number },

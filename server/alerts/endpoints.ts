@@ -80,7 +80,7 @@ const CHANGES = Type.Object({
 
 const OF_PROJECT = { tag: 'Projects', params: { id: PROJECT_ID } } as const;
 
-/** The alerts of a project, which rules are on, and the webhook that gets them. */
+/** The alerts of a project, its enabled rules, and its webhook. */
 export function alertEndpoints({
   alertSettings,
   alertStore,

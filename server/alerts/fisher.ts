@@ -20,9 +20,9 @@ function logChoose(n: number, k: number): number {
 export type Share = { total: number; denied: number };
 
 /**
- * The probability that `now` has so many denials or more by chance alone, if its calls are denied as often as those of
- * `before`: Fisher's exact test, one-sided (Fisher, Statistical Methods for Research Workers, section 21.02). It is exact for
- * small counts, and a short baseline makes it more careful by itself.
+ * The probability that `now` has at least this many denials by chance alone, if its calls are denied as often as those of `before`:
+ * Fisher's exact test, one-sided (Fisher, Statistical Methods for Research Workers, section 21.02). It is exact for small counts, and
+ * automatically more cautious with a short baseline.
  */
 export function chanceOf(now: Share, before: Share): number {
   const total = now.total + before.total;

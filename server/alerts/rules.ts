@@ -5,8 +5,8 @@ export const RULES = ['denials', 'new_names', 'silence'] as const;
 export type Rule = (typeof RULES)[number];
 
 /**
- * The windows that end at an evaluation. The shorter one is, the less usual traffic dilutes a spike that has just begun; the longer
- * ones find spikes that are too small for a minute.
+ * The windows that end at an evaluation. The shorter a window, the less usual traffic dilutes a spike that has just begun. The longer ones
+ * find spikes that are too small for a minute.
  */
 export const WINDOWS_MS = { minute: 60_000, short: 5 * 60_000, long: HOUR_MS } as const;
 export const WINDOWS = ['minute', 'short', 'long'] as const;
@@ -25,21 +25,21 @@ export type ToolCounts = InWindows & {
 /** One agent's calls of one tool before the windows. */
 export type ToolHistory = Share & { agent_name: string; tool_name: string; firstMs: number };
 
-/** The finding of a rule. `tool_name` is '' where it is about all tools of the agent. */
+/** The finding of a rule. `tool_name` is '' if it concerns all tools of the agent. */
 export type Finding = {
   rule: Rule;
   agent_name: string;
   tool_name: string;
   fromMs: number;
   toMs: number;
-  /** In the range, and in the baseline; of a silent agent, the calls that were expected. */
+  /** In the range, and in the baseline; for a silent agent, the expected calls. */
   total: number;
   denied: number;
   usual: Share;
 };
 
 /**
- * The false alarms that chance alone may make in one project, per day: fewer than one in two years. The threshold of a
+ * The false alarms that chance alone may cause in one project, per day: fewer than one in two years. The threshold of a
  * comparison is this number divided by all comparisons of a day (Bonferroni), though neighbouring windows overlap and so make
  * far fewer independent ones.
  */
@@ -53,8 +53,8 @@ const ODDS_RATIO_MIN = 3;
 type Group = InWindows & { agent_name: string; tool_name: string; before: Share };
 
 /**
- * Denial shares far above their own baseline, by agent and by agent and tool. For each agent, only the group that is least likely by
- * chance is reported.
+ * Denial shares far above their own baseline, by agent and by agent and tool. For each agent, only the group that is least likely by chance
+ * is reported.
  */
 export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
   const groups = groupsOf(counts, history);
@@ -75,7 +75,7 @@ export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs:
 
 function isFarAbove(now: Share, before: Share): boolean {
   if (now.denied < DENIALS_MIN) return false;
-  // Odds compared without a division, because either may be infinite.
+  // Compares odds without a division, because either may be infinite.
   const allowed = now.total - now.denied;
   return now.denied * (before.total - before.denied) >= ODDS_RATIO_MIN * before.denied * allowed;
 }
@@ -112,10 +112,10 @@ export function keyOf(agent_name: string, tool_name: string): string {
   return `${agent_name}\0${tool_name}`;
 }
 
-/** In the first day of an agent or a project everything is new. */
+/** On the first day of an agent or a project, everything is new. */
 const LEARNING_MS = DAY_MS;
 
-/** Agents that the project, and tools that an agent, never had before. The tools of a new agent are not reported one by one. */
+/** Agents that are new in the project, and tools that are new for an agent. The tools of a new agent are not reported separately. */
 export function findNewNames(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
   const firsts = new Map<string, number>();
   let projectFirstMs = nowMs;
@@ -154,10 +154,10 @@ const DAYS_COMPARED = 7;
 const SILENCE_MS_MAX = DAY_MS;
 
 /**
- * Agents that have gone silent: since their last call, each of the last seven days had 30 calls or more at the same time of the day. A
- * week has a weekend in it, so the quietest day is the measure. If calls come independently (Poisson), an agent as busy as last week is
- * silent by chance with a probability below 1e-10, whatever its rate: P(N = 0) · P(N >= 30) is largest at 15 calls. `watchedSinceMs`:
- * whether an agent was silent before that is unknown.
+ * Agents that have gone silent: since their last call, each of the last seven days had at least 30 calls at the same time of day. A week
+ * includes a weekend, so the quietest day is the measure. If calls are independent (Poisson), an agent as busy as last week is silent by
+ * chance with a probability below 1e-10, whatever its rate: P(N = 0) · P(N >= 30) is largest at 15 calls. `watchedSinceMs`: for earlier
+ * times, it is unknown whether an agent was silent.
  */
 export function findSilence(agents: AgentCalls[], watchedSinceMs: number, nowMs: number): Finding[] {
   return agents.flatMap(({ agent_name, lastMs, hours }) => {
@@ -174,7 +174,7 @@ export function findSilence(agents: AgentCalls[], watchedSinceMs: number, nowMs:
   });
 }
 
-/** Of an hour that is only partly in the range, the same part of its calls. */
+/** For an hour that is only partly in the range, the same fraction of its calls. */
 function callsBetween(hours: HourlyCalls, fromMs: number, toMs: number): number {
   let calls = 0;
   for (let hour = Math.floor(fromMs / HOUR_MS) * HOUR_MS; hour < toMs; hour += HOUR_MS) {

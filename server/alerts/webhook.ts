@@ -12,7 +12,7 @@ type Options = { mayBePrivate: boolean; signal: AbortSignal };
 /** Why a webhook was not delivered. Does not quote the receiver's answer. */
 export class WebhookFault extends Error {}
 
-/** Addresses that are not of the public Internet (IANA special-purpose registries, RFC 6890). */
+/** Addresses outside the public Internet (IANA special-purpose registries, RFC 6890). */
 const SPECIAL = new BlockList();
 for (const range of [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24',
@@ -23,12 +23,12 @@ for (const range of [
   SPECIAL.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** IPv6 addresses that stand for one of IPv4 are judged by that one. */
+/** IPv6 addresses that represent an IPv4 address are judged by the latter. */
 export function isPublicAddress(address: string): boolean {
   return !SPECIAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Why the address of a webhook is refused, for the person who sets it; undefined if it is not. */
+/** Why the address of a webhook is refused, for the person who sets it; undefined if it is accepted. */
 export function webhookFault(text: string, mayBePrivate: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '' || url.hash !== '')
@@ -42,9 +42,9 @@ export function webhookFault(text: string, mayBePrivate: boolean): string | unde
 }
 
 /**
- * Posts one message, signed as Standard Webhooks says (https://www.standardwebhooks.com). Resolves when the receiver answered
- * 2xx; rejects with a WebhookFault. Follows no redirect and reads no body. The address is checked when it is connected to,
- * because a name may lead elsewhere by then.
+ * Posts one message, signed according to Standard Webhooks (https://www.standardwebhooks.com). Resolves when the receiver answered 2xx;
+ * rejects with a WebhookFault. Follows no redirect and reads no body. The address is checked when connecting, because the name may resolve
+ * to another one by then.
  */
 export async function postWebhook(
   { url, secret }: WebhookTarget,
@@ -64,7 +64,7 @@ export async function postWebhook(
       'webhook-timestamp': String(Math.floor(atMs / 1000)),
       'webhook-signature': new Webhook(secret).sign(id, at, body),
     },
-    // No connection is kept: alerts are rare.
+    // Connections are not kept open: alerts are rare.
     agent: false,
     signal: AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_MS_MAX)]),
     ...(mayBePrivate ? {} : { lookup: publicLookup }),

@@ -23,7 +23,7 @@ import { hasStore, openStore } from './open-store.ts';
 /** The parts of the service that the command line uses. */
 export type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
-/** `mayCreate`: makes an embedded store that does not exist, with its root key. Services have that of any other store. */
+/** `mayCreate`: creates an embedded store that does not exist, with its root key. For any other store, its services have that key. */
 export async function openAdmin(config: Config, { mayCreate = false } = {}) {
   const hasKey = hasSigningKey(config) || (mayCreate && !hasStore(config));
   const signing = hasKey ? await readSigningKeys(config) : undefined;
@@ -33,7 +33,7 @@ export async function openAdmin(config: Config, { mayCreate = false } = {}) {
   const shared = { connection: store.lookups, ready: store.ready, isSoleWriter, now };
   const registry = new KeyRegistry(shared);
   const knownKeys = signing && new RootKeys({ ...shared, signing });
-  /** Throws where the root key of the services is not known. */
+  /** Throws if the root key of the services is unknown. */
   const rootKeys = (): RootKeys => {
     if (knownKeys !== undefined) return knownKeys;
     throw new CommandError(
@@ -56,7 +56,7 @@ export async function openAdmin(config: Config, { mayCreate = false } = {}) {
     projects: new Projects(people),
     members: new Members(people),
     accountStore,
-    /** A new account without a password, or one that an earlier invitation left so, and the link that sets one. */
+    /** A new account without a password, or one from an earlier invitation, and the link that sets a password. */
     invite: async (email: string) => {
       if (!isEmail(email)) throw new CommandError(`"${email}" is not an e-mail address.`);
       const made = await accountStore.register(email, () => Promise.resolve(''));
@@ -82,7 +82,7 @@ export async function openAdmin(config: Config, { mayCreate = false } = {}) {
     ),
     rootKeys,
     storeKind: store.kind,
-    /** The agents as a service with this root key has them. */
+    /** The agents, as a service with this root key has them. */
     agentsSignedBy: (key: SigningKeys) => {
       const { bundleDaysMax } = config;
       return createAgents({ ...shared, rootKeys: new RootKeys({ ...shared, signing: key }), bundleDaysMax });

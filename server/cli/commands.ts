@@ -16,7 +16,7 @@ type Command = {
   /** Names every option that the command takes. */
   usage: string;
   help: string;
-  /** Reads the configuration only if it uses it. */
+  /** Reads the configuration only if it needs it. */
   run: (readConfig: () => Config, options: Options) => Promise<unknown>;
 };
 
@@ -171,11 +171,11 @@ const COMMANDS: Record<string, Command> = {
   },
 };
 
-/** The help of a command stands under it. */
+/** The help of a command is printed below it. */
 const entryOf = ([name, { usage, help }]: [string, Command]) =>
   `  ${name} ${usage}`.trimEnd() + `\n      ${help}`;
 
-/** Of a command, or of all whose names begin with this word; '' if there is none. */
+/** The help of a command, or of all commands whose names begin with this word; '' if there is none. */
 export function usageOf(name: string): string {
   const entries = Object.entries(COMMANDS).filter(([one]) => name === '' || `${one} `.startsWith(`${name} `));
   return entries.length === 0

@@ -4,7 +4,7 @@ import { CommandError } from './command-error.ts';
 /** Where the faults are: in a directory that an option names, which the command reads or writes. */
 type Place = { directory?: string; isWritten?: boolean };
 
-/** Runs a command. A path of its options that cannot be used is a fault of the command, not of the configuration. */
+/** Runs a command. An unusable path in its options is a fault of the command, not of the configuration. */
 export async function withFileFaults<T>(
   { directory = '', isWritten = false }: Place,
   run: () => Promise<T>,

@@ -7,7 +7,7 @@ import { createStore, EMBEDDED_FOLDER, type Store } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { showProgress } from './transfer.ts';
 
-/** False for an embedded store that nothing has made yet. */
+/** False for an embedded store that has not been created yet. */
 export function hasStore({ clickhouse, dataDir }: Config): boolean {
   return clickhouse !== undefined || existsSync(join(dataDir, EMBEDDED_FOLDER));
 }
@@ -20,12 +20,12 @@ export function requireStore(config: Config): void {
 }
 
 /**
- * Opens the store without a service. Throws StoreInUseError when a running service holds the embedded store. Only with `mayCreate` it
- * makes a store where none is.
+ * Opens the store without a service. Throws StoreInUseError if a running service holds the embedded store. Creates a missing store only
+ * with `mayCreate`.
  */
 export async function openStore(config: Config, { mayCreate = false } = {}): Promise<Store> {
   if (!mayCreate) requireStore(config);
-  // A stop in the middle would leave the lock of the migrations behind.
+  // An interruption would leave the migration lock behind.
   const store = createStore(config, createLogger('silent'), {
     mayCreate,
     isPatient: true,

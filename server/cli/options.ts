@@ -35,7 +35,7 @@ export type Options = Partial<
     Record<keyof typeof FLAGS, boolean>
 >;
 
-/** The command is what comes before the first option. */
+/** The command is everything before the first option. */
 export function splitCommandLine(args: string[]): { name: string; rest: string[] } {
   const first = args.findIndex((arg) => arg.startsWith('-'));
   const end = first < 0 ? args.length : first;
@@ -56,7 +56,7 @@ export function parseOptions({ usage }: { usage: string }, args: string[]): Opti
   return values;
 }
 
-/** Throws a UsageError when the option is missing or empty. */
+/** Throws a UsageError if the option is missing or empty. */
 export function required(options: Options, name: keyof typeof TEXTS): string {
   const value = options[name];
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing.`);
@@ -70,7 +70,7 @@ export function daysOf({ days }: Options): number | undefined {
   throw new CommandError(`--days must be a whole number from 1 to ${KEY_DAYS_MAX}, not "${days}".`);
 }
 
-/** By default editor. */
+/** Editor by default. */
 export function roleOf({ role = 'editor' }: Options): Role {
   const known = ROLES.find((one) => one === role);
   if (known === undefined)

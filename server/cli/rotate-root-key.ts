@@ -15,14 +15,14 @@ import { type Admin, openAdmin } from './admin.ts';
 import { CommandError } from './command-error.ts';
 import { showProgress } from './transfer.ts';
 
-/** The other processes of a store may take a read longer than ROOT_KEYS_AGE_MS_MAX to see a rotation. */
+/** Other processes on the store may see a rotation one read later than ROOT_KEYS_AGE_MS_MAX. */
 const PUBLISHED_AFTER_MS = 2 * ROOT_KEYS_AGE_MS_MAX;
 
 const PROGRESS_EVERY = 100;
 
 /**
- * Replaces the root key: makes the new one, records that the old one vouches for it, signs the latest version of every
- * agent again, and then puts it in its place. Each step can be repeated, so an interrupted rotation is resumed.
+ * Replaces the root key: creates the new one, records that the old one vouches for it, signs the latest version of every agent again, and
+ * then puts it in place. Each step can be repeated, so an interrupted rotation is resumed.
  */
 export async function rotateRootKey(config: Config): Promise<unknown> {
   const admin = await open(config);
@@ -30,7 +30,7 @@ export async function rotateRootKey(config: Config): Promise<unknown> {
     const rootKeys = admin.rootKeys();
     const old = rootKeys.current;
     const next = await nextKey(rootKeys, config);
-    // Clients must find the succession before they meet a bundle of the new key.
+    // Clients must find the succession before they receive a bundle signed with the new key.
     if (admin.storeKind === 'server') await sleep(PUBLISHED_AFTER_MS);
     const agents = await signAll(admin, next);
     if (config.signingKey === undefined) installNextKey(config.dataDir, next.kid);

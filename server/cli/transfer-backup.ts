@@ -25,7 +25,7 @@ import { withFileFaults } from './file-faults.ts';
 import { requireStore } from './open-store.ts';
 import { requireEmbedded, secondsSince, tellOfBrokenParts } from './transfer.ts';
 
-/** The root key, and the key that signs the logs: without it a restored service could not extend them. */
+/** The root key, and the key that signs the logs: without it, a restored service could not extend them. */
 const KEY_FILE = 'signing-key.pem';
 const LOG_KEY_FILE = 'log-key.pem';
 const DATABASE = 'default';
@@ -40,7 +40,7 @@ export function backUp(config: Config, to: string): Promise<unknown> {
   const startMs = performance.now();
   return withFileFaults({ directory, isWritten: true }, async () => {
     makeDirectory(dirname(directory));
-    // A backup that was interrupted does not have the name of one.
+    // An interrupted backup must not have the final name.
     const unfinished = mkdtempSync(`${directory}.unfinished-`);
     try {
       await onEngine(config.dataDir, {
@@ -94,7 +94,7 @@ export function restore(config: Config, from: string): Promise<unknown> {
 const LISTED =
   /<name>([^<]+)<\/name><size>([1-9]\d*)<\/size><checksum>\w+<\/checksum>(?:<data_file>([^<]+)<\/data_file>)?/g;
 
-/** By the list that the engine writes last. The engine reports no error when a full disk cuts its files short. */
+/** Judges by the list that the engine writes last. The engine reports no error when a full disk truncates its files. */
 function isWhole(backup: string): boolean {
   const store = join(backup, 'store');
   const list = join(store, '.backup');
@@ -107,13 +107,13 @@ function isWhole(backup: string): boolean {
   );
 }
 
-/** The engine takes the path from its configuration and from the statement. */
+/** The path becomes part of the engine's configuration and of the statement. */
 function requireBackupPath(directory: string): void {
   if (/^[\w./ +@:-]+$/.test(directory)) return;
   throw new CommandError(`${directory} contains characters that a backup path must not contain.`);
 }
 
-/** Copies the keys that the configuration does not name: a file beside a named key is not the key in use. */
+/** Copies the keys that the configuration does not name: a file next to a named key is not the key in use. */
 function copyKeys(from: string, to: string, { signingKey, logKey }: Pick<Config, 'signingKey' | 'logKey'>) {
   const copy = (name: string, given: string | undefined, variable: string) => {
     if (given !== undefined) return `not included: it is in ${variable}`;
@@ -129,7 +129,7 @@ function copyKeys(from: string, to: string, { signingKey, logKey }: Pick<Config,
 }
 
 type Statement = {
-  /** It ends with the backup. */
+  /** The path of the backup follows it. */
   statement: string;
   backup: string;
   /** What its failure means. */
@@ -138,7 +138,7 @@ type Statement = {
   target: string;
 };
 
-/** Runs a statement on the engine. Its configuration, read when it opens, must allow the path of the backup. */
+/** Runs a statement on the engine. Its configuration, which is read on opening, must allow the path of the backup. */
 async function onEngine(dataDir: string, { statement, backup, fault, target }: Statement): Promise<void> {
   const release = await lockDataDir(dataDir);
   if (release === undefined) throw new StoreInUseError(dataDir);
@@ -160,7 +160,7 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
   } catch (error) {
     const fatal = fatalStoreFault(error, dataDir);
     if (fatal !== undefined || isDiskFull(error)) throw fatal ?? error;
-    // The engine does not always know that a full disk cuts its files short, and then finds them damaged.
+    // The engine may not notice that a full disk truncates its files, and then finds them damaged.
     throw new CommandError(`${fault}: ${(error as Error).message} Is the disk of ${target} full?`);
   } finally {
     rmSync(folder, { recursive: true, force: true });

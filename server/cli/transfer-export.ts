@@ -29,15 +29,15 @@ type Day = { day: string; rows: string; newest: string };
 type Range = Omit<Day, 'day'> & { range: string };
 
 /**
- * Exports the embedded store to a directory of compressed files, one per table and day, and one per 100,000 rounds of the log. Files
- * of an earlier run stay if they are whole and their day or range has not changed. The service must be stopped, so that the files are
+ * Exports the embedded store to a directory of compressed files, one per table and day, and one per 100,000 rounds of the log. Files of an
+ * earlier run are kept if they are complete and their day or range has not changed. The service must be stopped, so that the files are
  * consistent with each other.
  */
 export function exportStore(config: Config, to: string): Promise<unknown> {
   requireEmbedded(config, 'export');
   requireStore(config);
   const directory = resolve(to);
-  // The engine would take them for a pattern.
+  // The engine would treat them as a pattern.
   if (/[*?{}]/.test(directory))
     throw new CommandError(`${directory} contains characters that an export path must not contain: * ? { }`);
   return withFileFaults({ directory, isWritten: true }, async () => {
@@ -77,7 +77,7 @@ async function exportTables(
   saveManifest();
   for (const [index, part] of missing.entries()) {
     const path = join(directory, part.name);
-    // Under a temporary name until it is complete. The extension makes the engine compress it.
+    // Uses a temporary name until it is complete. The extension makes the engine compress it.
     const params = { path: join(directory, `.part-${part.name}`), table: part.table };
     if (part.range !== undefined)
       await connection.command(sql('export_log'), { path: params.path, range: part.range });
@@ -93,9 +93,7 @@ async function exportTables(
   return { directory, files: parts.length, written_now: missing.length, seconds: secondsSince(startMs) };
 }
 
-/**
- * The files of days and ranges that have not changed since they were exported, by their names. Small tables are always exported again.
- */
+/** The files of days and ranges that have not changed since they were exported, by name. Small tables are always exported again. */
 function unchanged(parts: Part[], { files }: Manifest, directory: string): Map<string, Part> {
   const now = new Map(parts.map((part) => [part.name, part]));
   const same = files.filter((file) => {

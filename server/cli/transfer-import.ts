@@ -25,7 +25,7 @@ import {
 } from './transfer.ts';
 import { LogTransfer } from './transfer-log.ts';
 
-/** By the numbers of their inserts the sequencer finds the imported rows, and those among them that the log does not have. */
+/** The sequencer uses the numbers of their inserts to find the imported rows and those that the log lacks. */
 const numbers = new FlushNumbers();
 
 /** Rows that are compared and written together. */
@@ -38,8 +38,8 @@ type Event = Identity & { line: string };
 type Counts = { imported: number; skipped: number; log_entries: number };
 
 /**
- * Imports an export into the store that the environment names. Skips events whose identity the store has and other rows that it has, so
- * that an import can be interrupted and repeated. Logs are extended, and come first, so that their records do not enter again.
+ * Imports an export into the store that the environment names. Skips events whose identity exists and other rows that exist, so that an
+ * import can be interrupted and repeated. The logs are extended first, so that their records do not enter again.
  */
 export function importStore(config: Config, from: string): Promise<unknown> {
   const directory = resolve(from);
@@ -55,8 +55,8 @@ async function importFiles(config: Config, directory: string): Promise<unknown> 
   const store = await openStore(config, { mayCreate: true });
   try {
     const startMs = performance.now();
-    // Imported records were received long ago. After an interrupted import, a service that relied on these files would not look back
-    // that far.
+    // Imported records were received long ago. If a service relied on these files after an interrupted import, it would not look back that
+    // far.
     await store.handover?.clear();
     // A killed service may have left records without identities; later identities are about to be written.
     for (const stream of EVENT_TABLES) await fillIdentities(store.background, { stream, nowMs: Date.now() });
@@ -93,7 +93,7 @@ function requireSameSchema({ format, schema_version }: Manifest): void {
   );
 }
 
-/** Before anything is imported. */
+/** Runs before anything is imported. */
 function requireWhole(directory: string, { complete, files }: Manifest): void {
   const missing = files.find((file) => !isWhole(directory, file));
   if (complete && missing === undefined) return;
@@ -159,7 +159,7 @@ function eventsFrom(lines: string[], columns: string[]): Event[] {
   });
 }
 
-/** The unexpired events that have no identity, and those of them whose rows an interrupted import has not written, either. */
+/** The unexpired events that have no identity, and those among them whose rows an interrupted import has not written. */
 async function newEvents(
   { lookups }: Store,
   stream: Stream,
@@ -183,7 +183,7 @@ async function newEvents(
   return { unmarked, unwritten: unmarked.filter((event) => !written.has(keyOf(event))) };
 }
 
-/** writer: as the sequencer would mark them, so that it finds one writer. */
+/** writer: the value that the sequencer would use, so that it finds one writer. */
 async function writeIdentities(
   connection: Connection,
   events: Event[],

@@ -6,13 +6,13 @@ import type { Store } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { linesOf, LOG_TABLE, type Manifest, type Part } from './transfer.ts';
 
-/** Entries of one round: some 6.5 MB of digits. */
+/** Entries per round: about 6.5 MB of digits. */
 const ROUND_ENTRIES = 100_000;
 
 type Exported = { directory: string; manifest: Manifest };
 type Key = { accepted_at: string; public_key: string };
 
-/** The logs of an export, on their way into a store. */
+/** Imports the logs of an export into a store. */
 export class LogTransfer {
   readonly #directory: string;
   readonly #import: LogImport;
@@ -74,7 +74,7 @@ async function* piecesOf(path: string): AsyncGenerator<ExportedPiece[]> {
   if (pieces.length > 0) yield pieces;
 }
 
-/** A log has one key. If the operator replaced it, both stores know the new one, or the store that was used last. */
+/** A log has one key. If the operator replaced it, both stores know the new one, or the most recently used store does. */
 async function requireSameKey(store: Store, { directory, manifest }: Exported): Promise<void> {
   const file = manifest.files.find(({ table }) => table === 'log_keys');
   if (file === undefined) return;

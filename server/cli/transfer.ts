@@ -13,12 +13,14 @@ export type Manifest = {
   /** The newest migration of the store that was exported. */
   schema_version: number;
   tables: Record<string, string[]>;
-  /** The export has ended: every file is written. */
+  /** The export is complete: every file is written. */
   complete: boolean;
   /** In the order in which they are imported. */
   files: Part[];
 };
-/** One file. For a day or a range of the log's rounds: its number of rows and its latest received_at or committed_at when it was written. */
+/**
+ * One file. For a day or a range of the log's rounds: its number of rows and its latest received_at or committed_at when it was written.
+ */
 export type Part = {
   name: string;
   table: string;
@@ -30,7 +32,9 @@ export type Part = {
   bytes?: number;
 };
 
-/** Version 2 added the log, version 3 `complete`, `bytes` and account_identities: an export without them may lack records or accounts. */
+/**
+ * Version 2 added the log; version 3 added `complete`, `bytes` and account_identities. An export without them may lack records or accounts.
+ */
 export const FORMAT = 3;
 /** The log is imported first, so that logged records do not enter again. */
 export const LOG_TABLE = 'log_chunks';
@@ -63,7 +67,7 @@ export function showProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The result is usable: to take what is left is a step of the repair. */
+/** The result is usable: restoring the missing data is one step of a repair. */
 export function tellOfBrokenParts(parts: BrokenPart[]): void {
   if (parts.length === 0) return;
   showProgress(
@@ -104,7 +108,7 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   sync(directory);
 }
 
-/** Whether a file of an export is there, as long as it was written. */
+/** Whether a file of an export exists with the length that was written. */
 export function isWhole(directory: string, { name, bytes }: Part): boolean {
   const found = statSync(join(directory, name), { throwIfNoEntry: false })?.size;
   return found !== undefined && found === bytes;

@@ -13,9 +13,9 @@ export type BatchInsertOptions = {
   columns: readonly string[];
   connection: Connection;
   identities: IdentityIndex;
-  /** How long the store gathers rows of other processes into the same part; 0 or undefined: it does not. */
+  /** How long the store gathers rows of other processes into the same part; 0 or undefined: not at all. */
   mergeMs?: number;
-  /** Set when the rows enter the log. */
+  /** Set if the rows enter the log. */
   flushes?: Flushes | undefined;
 };
 
@@ -26,7 +26,7 @@ type Failed = Attempt & { fault: StoreError };
 type Outcomes = { onWritten: (row: Row) => void; onFailed: (row: Row, fault: StoreError) => void };
 
 const RETRY_AFTER_MS = [50, 300] as const;
-/** A cluster gathers twice: on the node that takes the insert, and on each shard. */
+/** A cluster gathers twice: on the node that receives the insert, and on each shard. */
 const MERGES = 2;
 
 /** Inserts batches of rows. One bad row does not fail the others, and an unknown outcome is resolved. */
@@ -46,7 +46,7 @@ export class BatchInsert {
     return this.#uncertain.resolve();
   }
 
-  /** Resolves when each row was reported as written or failed. `isAlone`: no row of another process shares the insert. */
+  /** Resolves once each row has been reported as written or failed. `isAlone`: no row of another process shares the insert. */
   async insert(rows: Row[], isAlone = this.#mergeMs === 0): Promise<void> {
     const { flushes, identities } = this.#options;
     const attempt = { token: isAlone ? randomUUID() : undefined, flush: flushes?.next() };
@@ -78,7 +78,7 @@ export class BatchInsert {
 
   /** Halves the batch until the row that the store rejects is alone. All other rows are written. */
   async #isolate(rows: Row[], { token, fault }: Failed): Promise<void> {
-    // The bad row may be one of another process.
+    // The bad row may belong to another process.
     if (token === undefined) return this.insert(rows, true);
     const [only] = rows;
     if (rows.length === 1 && only !== undefined) return this.#options.onFailed(only, fault);
@@ -94,7 +94,7 @@ export class BatchInsert {
   async #retry(rows: Row[], { fault, ...attempt }: Failed): Promise<boolean> {
     let missing = rows;
     for (const waitMs of RETRY_AFTER_MS) {
-      // The store may write what it has gathered although the connection broke.
+      // The store may write what it has gathered even if the connection broke.
       await sleep(waitMs + MERGES * this.#mergeMs);
       try {
         missing = await this.#reportWritten(missing);

@@ -1,6 +1,6 @@
 /**
- * 32 bits per key and 8 probes in one block: about two false positives in 100,000 keys. One in a flush of thousands is enough to hold
- * it up: with 16 bits half of them waited for a look-up.
+ * 32 bits per key and 8 probes in one block: about two false positives in 100,000 keys. A single one delays a flush of thousands of rows.
+ * With 16 bits, half of the flushes waited for a lookup.
  */
 const BITS_PER_KEY = 32;
 const PROBES = 8;
@@ -88,9 +88,8 @@ export class Filter {
 type GrowingFilterOptions = { keysFirst: number; bytesMax: number };
 
 /**
- * A scalable Bloom filter (Almeida et al. 2007): it grows by adding filters, each twice as large as the one before, or as
- * large as `bytesMax` leaves. When that is less than the first one, `isComplete` becomes false for good and `mayHave` is
- * true for every key.
+ * A scalable Bloom filter (Almeida et al. 2007): it grows by adding filters, each twice as large as the one before, or as large as
+ * `bytesMax` allows. If that is less than the first one, `isComplete` becomes false for good and `mayHave` is true for every key.
  */
 export class GrowingFilter {
   /** The oldest first. Keys are added to the last one. */
@@ -113,7 +112,7 @@ export class GrowingFilter {
     return this.filters.reduce((sum, { keys }) => sum + keys, 0);
   }
 
-  /** Makes room for so many keys, so that one filter takes them all. */
+  /** Makes room for this many keys, so that one filter takes them all. */
   reserve(keys: number): void {
     if (this.isComplete && keys > this.#newest.keysMax - this.#newest.keys) this.#grow(keys);
   }

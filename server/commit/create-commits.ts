@@ -104,14 +104,17 @@ export function createCommits(
   return {
     decisions: decisions.commit,
     llmInvocations: usage.commit,
-    /** Whether each filter is complete: until then, ingest is slower. Undefined if other processes write to the store, so that there are none. */
+    /**
+     * Whether each filter is complete; ingest is slower until then. Undefined if other processes write to the store, because there are no
+     * filters then.
+     */
     identityFilters: () =>
       isSoleWriter ? { decisions: isFilled(decisions), llm_invocations: isFilled(usage) } : undefined,
-    /** Resolves when the identities of decisions that a crash left out are marked in the store. */
+    /** Resolves when the identities that a crash left out are stored for all decisions. */
     opened: () => store.ready().then(() => decisions.identities.open()),
-    /** Resolves when those of all decisions that were written are. */
+    /** Resolves when the identities of all written decisions are stored. */
     marked: () => decisions.identities.copied(),
-    /** Runs `work`, which writes events of a project past the commits. */
+    /** Runs `work`, which writes events of a project without the commits. */
     aside: <T>(projectId: string, work: () => Promise<T>) =>
       decisions.identities.aside(projectId, () => usage.identities.aside(projectId, work)),
     /** Every caller has been answered, so a store that does not respond must not delay the stop. */

@@ -6,7 +6,10 @@ import { DAY_MS } from '../durations.ts';
 
 type Deps = { connection: Connection; ready: () => Promise<void>; logger: Logger; now: () => number };
 
-/** The days of records to read, counted back from today: some came on their last day, and a service may be down for a few days. */
+/**
+ * The days of records to read, counting back from today. Several, because some records arrive on their last day and a service may be down
+ * for a few days.
+ */
 const DAYS_BACK = { first: 91, last: 85 } as const;
 /** It reads much, and a start has more urgent work. */
 const FIRST_AFTER_MS = 60_000;
@@ -28,7 +31,7 @@ export class EmitterStarts {
     }, FIRST_AFTER_MS).unref();
   }
 
-  /** Resolves when nothing is written any more. */
+  /** Resolves when nothing is being written any more. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#running;
@@ -43,7 +46,7 @@ export class EmitterStarts {
       );
   }
 
-  /** Resolves when the senders of all days in question are durable. */
+  /** Resolves when the senders of all relevant days are durable. */
   async fill(): Promise<void> {
     const { connection, now } = this.#deps;
     const dayOf = (daysBack: number) => clickhouseDay(now() - daysBack * DAY_MS);

@@ -11,7 +11,7 @@ const SMALL_PART_ROWS = 1_000_000;
 
 type FillOptions = {
   stream: Stream;
-  /** All identities of records that were received before are in event_identities. By default the newest there. */
+  /** All identities of records received before this time are in event_identities. By default, the time of the newest one there. */
   copiedMs?: number | undefined;
   nowMs: number;
 };
@@ -28,7 +28,7 @@ export async function fillIdentities(
   await connection.command(sql('identities_fill'), { stream, table: stream, since, alive_since });
 }
 
-/** When the newest record was received whose identity was copied, or one before; 0 without one. */
+/** When the newest record whose identity was copied was received, or an earlier record; 0 if there is none. */
 async function newestMs(connection: Connection, stream: Stream): Promise<number> {
   for (const part_rows_max of [SMALL_PART_ROWS, null]) {
     const params = { stream, part_rows_max };

@@ -15,12 +15,12 @@ export const FILTER_FILE_VERSION = 5;
 const START_BYTES = MAGIC.length + 4;
 const HEADER_BYTES_MAX = 1024 * 1024;
 const CRC_BYTES = 4;
-/** Written, read and added to the checksum at a time: less than a millisecond. */
+/** How many bytes are written, read and added to the checksum at a time: less than a millisecond. */
 const CHUNK_BYTES = 1024 * 1024;
-/** Written before they are synced, so that an insert waits a third as long for the disk: docs/storage.md. */
+/** How many bytes are written before a sync, so that an insert waits a third as long for the disk: docs/storage.md. */
 const SYNC_BYTES = 16 * CHUNK_BYTES;
 
-/** The state of the store, by place: see events_state.sql. */
+/** The state of the store, by position: see events_state.sql. */
 export type EventsState = Record<string, string>;
 /** Of the filter or the process that reads it: the stream, the state of the store and the time of the clock. */
 type Belonging = { stream: Stream; state: EventsState; nowMs: number };
@@ -37,7 +37,7 @@ type Header = {
 /** The reason why a file is not used, as the end of a sentence. */
 export class FilterFileError extends Error {}
 
-/** Writes a complete filter, to which others may add meanwhile. Rejects when the signal comes. */
+/** Writes a complete filter, to which others may add at the same time. Rejects when the signal aborts. */
 export async function writeFilterFile(
   file: FileHandle,
   { filter, filledAtMs }: IdentityFilter,
@@ -53,7 +53,7 @@ export async function writeFilterFile(
     state,
   };
   const text = Buffer.from(JSON.stringify(header));
-  // A copy, because keys added to the filter during the write would make the checksum wrong. One for all chunks: to allocate one for
+  // A copy, because keys added to the filter during the write would make the checksum wrong. One copy for all chunks: allocating one for
   // each takes 25 times as long.
   const copy = new Uint8Array(CHUNK_BYTES);
   const head = Buffer.concat([MAGIC, uint32(text.length), text]);
@@ -73,7 +73,7 @@ export async function writeFilterFile(
   await writeAll(file, uint32(crc));
 }
 
-/** A file whose header is right. `readFilter` throws FilterFileError unless the rest is. */
+/** A file with a valid header. `readFilter` throws FilterFileError unless the rest is valid. */
 type FilterFile = Omit<SavedFilter, 'filter'> & {
   savedAtMs: number;
   keys: number;
@@ -84,7 +84,7 @@ type Reader = Belonging & { isFinal: boolean; ageMsMax: number };
 
 /**
  * Opens the file of a filter. A final one, see Handover, has all identities of the store; any other lacks those of later blocks. Throws
- * FilterFileError unless it is of this store.
+ * FilterFileError unless it belongs to this store.
  */
 export async function openFilterFile(file: FileHandle, reader: Reader): Promise<FilterFile> {
   const { size } = await file.stat();
@@ -134,8 +134,8 @@ function headerFrom(text: Buffer): Header {
 }
 
 /**
- * A final filter must know all blocks that the store has; blocks that have expired since may be missing. Any other filter must have
- * been saved from this very table of identities, and not be ahead of it.
+ * A final filter must know all blocks that the store has; blocks that have expired since may be missing. Any other filter must have been
+ * saved from this very table of identities, and must not be ahead of it.
  */
 function checkBelonging(header: Header, { stream, state, nowMs, isFinal, ageMsMax }: Reader) {
   if (header.version !== FILTER_FILE_VERSION) throw new FilterFileError('it has another version');
@@ -157,7 +157,7 @@ function checkBelonging(header: Header, { stream, state, nowMs, isFinal, ageMsMa
     if (header.state[place] !== newest) throw new FilterFileError('the store was written to since');
 }
 
-/** The blocks of a table are numbered in the order in which they are written, over all its partitions. */
+/** The blocks of a table are numbered in the order in which they are written, across all partitions. */
 function newestBlockOf({ state }: Header): number {
   return Math.max(0, ...identitiesIn(state).map(([, newest]) => Number(newest)));
 }

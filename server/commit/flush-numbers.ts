@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 
-/** Numbers of one millisecond. A process always takes the same random one of them, so that two processes hardly ever share a number. */
+/**
+ * How many numbers a millisecond has. A process always uses the same random one of them, so that two processes hardly ever share a number.
+ */
 const NUMBERS_PER_MS = 4_096_000n;
 
 /** Is notified of the outcomes of inserts of logged rows. */
@@ -10,10 +12,10 @@ export type Flushes = {
   ended: (flush: bigint, outcome: FlushOutcome) => void;
 };
 
-/** Of an insert that has ended. `isSettled`: all its rows are written, and none will come later. projects: those of its rows. */
+/** Reports an insert that has ended. `isSettled`: all its rows are written, and none will arrive later. projects: those of its rows. */
 export type FlushOutcome = { isSettled: boolean; projects: ReadonlySet<string> };
 
-/** Numbers inserts: by the time, and upwards within a process even when the clock is set back. */
+/** Numbers inserts by time, and in ascending order within a process even if the clock is set back. */
 export class FlushNumbers implements Flushes {
   readonly #process = BigInt(randomInt(Number(NUMBERS_PER_MS)));
   #first: bigint | undefined;
@@ -42,7 +44,7 @@ export class FlushNumbers implements Flushes {
   }
 }
 
-/** The smallest number that an insert may have that began at this time. */
+/** The smallest possible number of an insert that began at this time. */
 export function numberAt(ms: number): bigint {
   return BigInt(Math.max(0, ms)) * NUMBERS_PER_MS;
 }

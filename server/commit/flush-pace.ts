@@ -1,6 +1,6 @@
 /**
- * About as many rows are read from the network per millisecond. A flush waits for no more rows than are read during a
- * flush: starting then gains more than waiting, because the other rows are read while it runs.
+ * The approximate number of rows read from the network per millisecond. A flush waits for no more rows than are read during a flush. Beyond
+ * that, starting gains more than waiting, because the other rows are read while it runs.
  */
 const ROWS_PER_MS = 15;
 const GATHER_MS_MAX = 15;
@@ -17,9 +17,8 @@ type GatherPlan = { rows: number; waitMs: number };
 type Flush = { rows: number; queued: number; tookMs: number; nowMs: number };
 
 /**
- * Decides how long to gather rows before a flush. A flush of one row costs nearly as much as one of a hundred, and
- * callers that were just answered tend to send again at once. So the next flush waits for as many rows as there were
- * callers, but never longer than a flush takes.
+ * Decides how long to gather rows before a flush. A flush of one row costs nearly as much as one of a hundred, and callers that were just
+ * answered tend to send again at once. So the next flush waits for as many rows as there were callers, but never longer than a flush takes.
  */
 export class FlushPace {
   readonly #interval: FlushInterval;

@@ -15,7 +15,7 @@ import {
 
 export type GroupCommitOptions = BatchInsertOptions &
   QueueBounds & {
-    /** Undefined: a flush begins as soon as it pays for this process. */
+    /** Undefined: a flush begins as soon as this is efficient for this process. */
     interval?: FlushInterval;
     /** Resolves when the store may be written to. */
     ready: () => Promise<void>;
@@ -32,7 +32,7 @@ const SWEEP_EVERY_MS = 250;
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #pace: FlushPace;
-  /** By identity: everything queued or being flushed. */
+  /** Everything that is queued or being flushed, by identity. */
   readonly #pending = new PairMap<Row>();
   readonly #queue: WriteQueue;
   readonly #batches: BatchInsert;
@@ -152,12 +152,12 @@ export class GroupCommit {
   }
 
   #fail(row: Row, fault: StoreError): void {
-    // Already settled by success: the batch failed for its other rows.
+    // Already settled as a success: the batch failed because of its other rows.
     if (this.#pending.get(row.entry.identity) !== row) return;
     this.#pending.delete(row.entry.identity);
     const isRejected = fault.code === 'row_rejected';
     for (const follower of this.#queue.takeFollowers(row)) {
-      // Another row with the same identity may be good: it is tried on its own.
+      // Another row with the same identity may be good, so it is tried separately.
       if (isRejected) this.#add(follower);
       else failUnit(follower.unit, fault);
     }
@@ -194,7 +194,7 @@ function report({ unit, place }: Row, result: RowResult): void {
   unit.resolve(unit.results);
 }
 
-/** Nothing of the unit is acknowledged, whatever becomes of its other rows. */
+/** Nothing in the unit is acknowledged, whatever happens to its other rows. */
 function failUnit(unit: Unit, fault: StoreError): void {
   if (unit.isSettled) return;
   unit.isSettled = true;

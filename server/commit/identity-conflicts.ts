@@ -13,31 +13,29 @@ type ConflictOptions = {
   engines: Engines;
   stream: Stream;
   logger: Logger;
-  /** The log decides which row stays. This only finds rows that were written after all. */
+  /** The log decides which row is kept. This only finds rows that were written after all. */
   isLogged?: boolean;
   now: () => number;
 };
 type MarkRow = Pair & { times: string[] };
 
 const RETRY_MS = 1000;
-/** Scheduled work retries less often, so that a store that is down is left alone. */
+/** Scheduled work retries less often, to spare a store that is down. */
 const RETRY_LATER_MS = 30_000;
-/** Rows that are still there after a removal are removed again at once, this many times. */
+/** Rows that are still there after a removal are removed again at once, up to this many times. */
 const REMOVALS_MAX = 5;
-/** Identities that wait while the store is down. Beyond this many, the oldest are discarded. */
+/** How many identities may wait while the store is down. Beyond that, the oldest are discarded. */
 const UNRESOLVED_MAX = 500_000;
-/** Before the search begins later than the records that lack their identities. */
+/** Soon enough that the search still begins before the records that lack their identities. */
 const FILL_AFTER_MS = LOOK_BACK_MS / 2;
-/** A lost insert may still be carried out: after the server has given up the connection, and long after. */
+/** A lost insert may still be carried out: after the server has given up the connection, and much later. */
 const UNCERTAIN_AFTER_MS = [12_000, 65_000] as const;
 
 /**
- * Resolves conflicts between services on one store: both looked an identity up, both found nothing, both wrote. The
- * record with the first received_at stays, the others are removed. This happens after the callers were answered.
- *
- * Every service marks its identities with its own number (`writer`) before it looks for the marks of others. So of two
- * services that wrote at once, at least the last one to look sees both marks. The winner depends only on the rows, so
- * two services that resolve the same conflict agree.
+ * Resolves conflicts between services on one store: both looked up an identity, found nothing, and wrote it. The record with the first
+ * received_at is kept, the others are removed. This happens after the callers were answered. Every service marks its identities with its
+ * own number (`writer`) before it looks for the marks of others. So of two services that wrote at the same time, at least the last one to
+ * look sees both marks. The winner depends only on the rows, so two services that resolve the same conflict agree.
  */
 export class IdentityConflicts {
   readonly #options: ConflictOptions;
@@ -59,8 +57,8 @@ export class IdentityConflicts {
   }
 
   /**
-   * Resolves conflicts that another writer may have left behind when it ended: now, and from time to time after `fill`, which adds the
-   * identities that it left out. Its own next start may come too late to find them.
+   * Resolves conflicts that another writer may have left behind when it ended: now, and repeatedly after `fill`, which adds the identities
+   * that it left out. The next start of that writer may come too late to find them.
    */
   resolveRecent(fill: () => Promise<void>): void {
     if (this.#options.isLogged === true) return;
@@ -81,14 +79,14 @@ export class IdentityConflicts {
       this.#schedule(waitMs, async () => onFound(await this.#removeDuplicates(identities)));
   }
 
-  /** Finishes the running round: another writer may have looked before the marks of this one were there. */
+  /** Finishes the running round: another writer may have looked before this one's marks were there. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#running;
   }
 
-  /** Each round takes everything that came during the one before. */
+  /** Each round handles everything that arrived during the previous one. */
   async #run(): Promise<void> {
     while (this.#unresolved.length > 0) {
       const identities = this.#unresolved;
@@ -124,7 +122,9 @@ export class IdentityConflicts {
     }
   }
 
-  /** For all identities, marked by others or not: this process itself may have written one twice. Resolves with those that exist. */
+  /**
+   * For all identities, whether or not others marked them: this process itself may have written one twice. Resolves with those that exist.
+   */
   async #removeDuplicates(identities: Identity[]): Promise<Identity[]> {
     const found = new Set<string>();
     for (const chunk of chunksOf(identities)) {
@@ -168,7 +168,7 @@ export class IdentityConflicts {
     times: string[],
   ): Promise<{ firsts: Map<string, LostRow>; late: Removal[] }> {
     const { connection, stream: table, now } = this.#options;
-    // The identity of an expired record is free again: its row, which may still be there, is no rival.
+    // The identity of an expired record is free again. Its row may still be there, but is no rival.
     const aliveSince = clickhouseTime(now() - RETENTION_MS);
     const params = { table, ...idsOf(identities), times: times.filter((time) => time >= aliveSince) };
     const rows = await connection.query<LostRow>(sql('events_contested'), params);

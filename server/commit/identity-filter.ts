@@ -13,10 +13,13 @@ import type { Pair, Stream } from './identity.ts';
 
 export const FILTER_SIZES = { keysFirst: 250_000, bytesMax: 1024 * 1024 * 1024 };
 const GRANULE_ROWS = 256;
-/** Room in a new filter, so that it seldom grows before it is filled again: growth doubles its size, in memory and on disk. */
+/** Spare room in a new filter, so that it seldom grows before it is filled again: growth doubles its size, in memory and on disk. */
 const ROOM = 1.25;
 const PAGE_GRANULES = 2048;
-/** Keys added before a look at the clock, and the time after which other work has its turn. New pages of memory may take ten times as long. */
+/**
+ * How many keys are added between looks at the clock, and after what time other work gets a turn. New pages of memory may take ten times as
+ * long.
+ */
 const STEP_KEYS = 2048;
 const TURN_MS = 4;
 const UUID_FIRST = '00000000-0000-0000-0000-000000000000';
@@ -30,7 +33,7 @@ type FillOptions = {
   pageGranules?: number | undefined;
 };
 
-/** `lacks`: from where on it lacks identities, which later blocks of the store hold; undefined if it lacks none. */
+/** `lacks`: the position from which it lacks identities, which later blocks of the store hold; undefined if it lacks none. */
 export type SavedFilter = {
   filter: GrowingFilter;
   filledAtMs: number;
@@ -40,18 +43,21 @@ export type SavedFilter = {
 type Bound = { project_id: string; event_id: string; granules: string };
 type Page = { project_id: string; from: string; to: string; isLast: boolean };
 
-/** Tells which identities are certainly new. It is exact only in a process that is the sole writer of its store. */
+/** Knows which identities are certainly new. It is exact only in a process that is the sole writer of its store. */
 export class IdentityFilter {
   readonly filter: GrowingFilter;
-  /** When the filling began; identities that have expired since stay in it. Undefined before. */
+  /** When the filling began; identities that have expired since are still in it. Undefined before. */
   filledAtMs: number | undefined;
-  /** Projects that are not completely read yet, with the event_id up to which they are. Undefined until the projects are known. */
+  /** Projects that are not completely read yet, each with the event_id read last. Undefined until the projects are known. */
   #unread: Map<string, UuidWords | undefined> | undefined;
   #last = { projectId: '', seed: seedOfText('') };
-  /** The time and the block of the store, see events_state.sql, up to which it was read from a file. */
+  /** The time and the block of the store (see events_state.sql) up to which it was read from a file. */
   readonly lacks: SavedFilter['lacks'];
 
-  /** An empty one; or one that was complete, with when it was filled, or was complete up to a block of the store. */
+  /**
+   * An empty filter, or one that was complete. The latter comes with the time when it was filled, or the block of the store up to which it
+   * was complete.
+   */
   constructor(saved?: SavedFilter) {
     this.filter = saved?.filter ?? new GrowingFilter(FILTER_SIZES);
     this.filledAtMs = saved?.filledAtMs;
@@ -68,19 +74,19 @@ export class IdentityFilter {
     this.filter.add(this.#seedOf(project_id), wordsOfUuid(event_id));
   }
 
-  /** False only when no living record has this identity. */
+  /** False only if no living record has this identity. */
   mayHave({ project_id, event_id }: Pair): boolean {
     const words = wordsOfUuid(event_id);
     return !this.#isRead(project_id, words) || this.filter.mayHave(this.#seedOf(project_id), words);
   }
 
-  /** Events of one project mostly come together. */
+  /** Events of one project mostly arrive together. */
   #seedOf(projectId: string): number {
     if (projectId !== this.#last.projectId) this.#last = { projectId, seed: seedOfText(projectId) };
     return this.#last.seed;
   }
 
-  /** Reads the identities of the store that it lacks, page by page in their order. Until then `mayHave` is true for the rest. */
+  /** Reads the missing identities from the store, page by page in their order. Until then, `mayHave` is true for the rest. */
   async fillFrom(options: FillOptions): Promise<void> {
     const { connection, stream, now } = options;
     const after_block = this.lacks?.afterBlock ?? null;
@@ -148,7 +154,7 @@ export class IdentityFilter {
     else this.#unread?.set(project_id, wordsOfUuid(to));
   }
 
-  /** Whether the filter holds this identity if the store does. */
+  /** Whether the filter is certain to hold this identity if the store does. */
   #isRead(projectId: string, words: UuidWords): boolean {
     if (this.#unread === undefined) return false;
     if (!this.#unread.has(projectId)) return true;
@@ -169,7 +175,7 @@ function pagesOf(projectId: string, bounds: Bound[]): Page[] {
   }));
 }
 
-/** The bytes of UUIDs as words, without a copy where they lie on a word. */
+/** The bytes of UUIDs as words, without a copy if they are aligned. */
 function wordsOf(bytes: Buffer): Int32Array {
   const aligned = bytes.byteOffset % Int32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
   return new Int32Array(aligned.buffer, aligned.byteOffset, bytes.length / Int32Array.BYTES_PER_ELEMENT);

@@ -12,15 +12,15 @@ import { IdentityFilter } from './identity-filter.ts';
 import { RecentIdentities } from './recent-identities.ts';
 import type { TakenFilter } from './saved-filters.ts';
 
-/** Identities of durable rows are copied to event_identities in groups, after this long. */
+/** Identities of durable rows are copied to event_identities in groups, after this delay. */
 const COPY_AFTER_MS = 1000;
-/** Sooner when other services look for them. */
+/** A shorter delay if other services look for them. */
 const COPY_AFTER_MS_SHARED = 250;
-/** With more identities than this not copied yet, writes wait for the copy. */
+/** If more identities than this wait to be copied, writes wait for the copy. */
 const UNCOPIED_MAX = 500_000;
-/** A copy of tens of thousands yields the event loop in between. */
+/** A copy of tens of thousands yields to the event loop in between. */
 const LINES_PER_TURN = 2000;
-/** The log enters an insert a second after it landed: what a look-up missed must be there by then. */
+/** An insert enters the log a second after it landed. Rows that a lookup missed must be visible by then. */
 const LOOK_UP_AGAIN_AFTER_MS = 500;
 const WRITER_MAX = 2 ** 48 - 1;
 const COLUMNS = ['stream', 'project_id', 'event_id', 'occurred_at', 'received_at', 'writer'] as const;
@@ -31,20 +31,20 @@ type IdentityIndexOptions = {
   /** For everything else. By default the same connection. */
   background?: Connection;
   stream: Stream;
-  /** Set when other processes write to this store. Without it, an identity that the filter does not hold is new. */
+  /** Set if other processes write to this store. Without it, an identity that the filter does not hold is new. */
   conflicts?: IdentityConflicts | undefined;
   /** The filter that the last process left, if it can be used. */
   takeFilter?: (() => Promise<TakenFilter | undefined>) | undefined;
   /** Identities of any age may be missing in event_identities, so all are compared with the event table. */
   hasLostIdentities?: boolean;
-  /** Granules of identities read at a time while the filter is filled. */
+  /** How many granules of identities are read at a time while the filter is filled. */
   pageGranules?: number;
   logger: Logger;
   now: () => number;
 };
 
 /**
- * Tells exactly which identities are taken, for as long as their records live. Three layers, each used only when the one before cannot
+ * Knows exactly which identities are taken, for as long as their records live. Three layers, each used only if the one before cannot
  * decide: a map of the latest identities, a filter that recognizes new ones, and the table event_identities.
  */
 export class IdentityIndex {
@@ -103,14 +103,14 @@ export class IdentityIndex {
     return this.#isClosed && !this.#hasDoubts && this.#filter?.isComplete === true ? this.#filter : undefined;
   }
 
-  /** An insert failed, so the event table may hold rows that were never reported: the next start must look for them. */
+  /** An insert failed, so the event table may hold rows that were never reported. The next start must look for them. */
   doubt(): void {
     this.#hasDoubts = true;
   }
 
   /**
-   * Runs `work`, which writes events of a project and their identities to the store itself. Until the filter has read them, identities
-   * of the project are looked up.
+   * Runs `work`, which writes events of a project and their identities to the store directly. Until the filter has read them, identities of
+   * the project are looked up.
    */
   async aside<T>(projectId: string, work: () => Promise<T>): Promise<T> {
     await this.open();
@@ -125,12 +125,12 @@ export class IdentityIndex {
     }
   }
 
-  /** Their rows may have been written, or may still be. */
+  /** Their rows may have been written, or may still be written. */
   markUncertain(identities: Identity[]): void {
     this.#options.conflicts?.resolveUncertain(identities, (written) => this.add(written));
   }
 
-  /** Those of the given identities that belong to a living record. Rejects when the store cannot tell. */
+  /** Those of the given identities that belong to a living record. Rejects if the store cannot answer. */
   async findKnown(identities: Identity[]): Promise<Set<Identity>> {
     if (this.#uncopied.size > UNCOPIED_MAX) await this.copied();
     const known = new Set<Identity>();
@@ -138,7 +138,7 @@ export class IdentityIndex {
     const aliveSinceMs = this.#aliveSinceMs();
     const copying = this.#copying?.identities;
     for (const identity of identities) {
-      // The filter is asked first: it holds the latest ones, too, and most identities are new.
+      // The filter is asked first: it also holds the latest ones, and most identities are new.
       if (this.#filter?.mayHave(identity) === false) continue;
       const occurredAtMs = this.#uncopied.occurredAtMs(identity) ?? copying?.occurredAtMs(identity);
       if (occurredAtMs !== undefined && occurredAtMs >= aliveSinceMs) known.add(identity);
@@ -148,7 +148,7 @@ export class IdentityIndex {
     const askedMs = performance.now();
     let keys = await this.#lookUp(unsure);
     const isStale = this.#filter === undefined && performance.now() - askedMs > LOOK_UP_AGAIN_AFTER_MS;
-    // This process may have been frozen meanwhile, and another service may have written and logged these events.
+    // This process may have been frozen since, and another service may have written and logged these events.
     if (isStale) keys = await this.#lookUp(unsure);
     for (const identity of unsure) if (keys.has(keyOf(identity))) known.add(identity);
     return known;
@@ -181,7 +181,7 @@ export class IdentityIndex {
   async #recover(): Promise<void> {
     const { stream, conflicts, takeFilter, hasLostIdentities = false, now } = this.#options;
     const taken = await (this.#taken ??= takeFilter?.());
-    // If it lacks nothing, event_identities does not either: the stop that saved it had copied everything.
+    // If it lacks nothing, neither does event_identities: the stop that saved it had copied everything.
     const fill = (copiedMs?: number) => fillIdentities(this.#background, { stream, copiedMs, nowMs: now() });
     if (hasLostIdentities) await fill(0);
     else if (taken === undefined || taken.lacks !== undefined) await fill(taken?.lacks?.afterMs);
@@ -215,7 +215,7 @@ export class IdentityIndex {
     logger.warn({ err: error }, 'The identity filter is incomplete; identities are looked up in the store');
   }
 
-  /** Installs the filter that was taken, or the empty one, with the identities written meanwhile. */
+  /** Installs the filter that was taken over, or the empty one, and adds the identities written in the meantime. */
   async #readFilter(taken: TakenFilter, empty: IdentityFilter): Promise<IdentityFilter> {
     const pairs: Pair[] = (this.#unfiltered = []);
     const filter = (await taken.read(this.#closing.signal)) ?? empty;

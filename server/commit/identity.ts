@@ -27,7 +27,7 @@ export function keyOf({ project_id, event_id }: Pair): string {
   return `${project_id} ${event_id}`;
 }
 
-/** A map by identity, in two steps: to join both texts into one key would cost more than all other work on it. */
+/** A map by identity, in two steps: joining both texts into one key would cost more than all other work on it. */
 export class PairMap<T> {
   readonly #projects = new Map<string, Map<string, T>>();
   size = 0;

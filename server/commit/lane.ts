@@ -1,6 +1,6 @@
 import type { Row } from './write-queue.ts';
 
-/** Limits of one take. The first unit may have up to `unitRowsMax` rows, even if that is more than `rowsMax`. */
+/** The limits of one take. The first unit may have up to `unitRowsMax` rows, even if that exceeds `rowsMax`. */
 type Take = { rowsMax: number; bytesMax: number; unitRowsMax?: number };
 
 /** Rows in order of arrival. */
@@ -17,7 +17,7 @@ export class Lane {
     this.bytes += row.entry.line.length;
   }
 
-  /** Removes and returns the oldest rows. Divides a unit only when it is the first and does not fit. */
+  /** Removes and returns the oldest rows. Divides a unit only if it is the first and does not fit. */
   take({ rowsMax, bytesMax, unitRowsMax = rowsMax }: Take): Row[] {
     const waiting = this.#waiting;
     let [bytes, rows, whole] = [0, 0, 0];

@@ -1,6 +1,6 @@
 import { type Identity, type Pair, PairMap } from './identity.ts';
 
-/** Identities with their times. Hundreds of thousands may wait here, so none is an object of its own. */
+/** Identities with their times. Hundreds of thousands may wait here, so none is a separate object. */
 export class RecentIdentities {
   readonly #places = new PairMap<number>();
   readonly #occurredAtMs: number[] = [];

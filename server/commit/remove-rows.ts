@@ -4,7 +4,7 @@ import type { Engines } from '../store/engines.ts';
 import { sql } from '../store/sql.ts';
 import { chunksOf, type Pair, type Stream } from './identity.ts';
 
-/** A row that lost a conflict. day: of its occurred_at; with the version the identity names one row. */
+/** A row that lost a conflict. day: of its occurred_at. The identity and the version together name one row. */
 export type LostRow = Pair & { day: string; version: string };
 /** winnerDay: of the occurred_at of the row that has the identity. */
 export type Removal = LostRow & { winnerDay: string };
@@ -15,9 +15,8 @@ const REMOVED_TOGETHER_MAX = 500;
 type RemoveDeps = { connection: Connection; engines: Engines; stream: Stream; logger: Logger };
 
 /**
- * Removes rows of events. One call at a time: ClickHouse may lose one of two removals that run at once, even on two partitions,
- * and report success (https://github.com/Altinity/ClickHouse/issues/2331). Another service may run one, so the caller must look
- * afterwards.
+ * Removes rows of events. Only one call at a time: ClickHouse may lose one of two removals that run at once, even on two partitions, and
+ * report success (https://github.com/Altinity/ClickHouse/issues/2331). Another service may run one, so the caller must check afterwards.
  */
 export async function removeRows(
   rows: readonly Removal[],

@@ -7,9 +7,9 @@ import type { Stream } from './identity.ts';
 import { IdentityFilter, type SavedFilter } from './identity-filter.ts';
 import { DAY_MS } from '../durations.ts';
 
-/** A stop must end within 10 s, and the steps before may have taken 5 s of them. */
+/** A stop must end within 10 s, and the previous steps may have taken 5 s of them. */
 const SAVE_MS_MAX = 3000;
-/** Then the filter is filled again, without the identities that have expired since. */
+/** The filter is then filled again, without the identities that have expired since. */
 const AGE_MS_MAX = 30 * DAY_MS;
 const GROWN_CHECK_MS = 2000;
 /** A start after a crash reads the identities since the last save: at most about this share, or this many. */
@@ -26,9 +26,9 @@ export type TakenFilter = Pick<SavedFilter, 'lacks'> & {
 type SavedFiltersOptions = { handover: Handover; connection: Connection; logger: Logger; now: () => number };
 
 /**
- * Keeps the filters of the two streams for the next start. A filter that lacks a living identity would let it be written
- * twice. So the file of a clean stop is used as it is only by the next process, and only if the store still has the same newest blocks
- * as when it was saved. Any other file is used with the identities of all later blocks.
+ * Keeps the filters of the two streams for the next start. A filter that lacks a living identity would let it be written twice. So the file
+ * of a clean stop is used unchanged only by the next process, and only if the store still has the same newest blocks as when it was saved.
+ * Any other file is used together with the identities of all later blocks.
  */
 export class SavedFilters {
   readonly #options: SavedFiltersOptions;
@@ -43,7 +43,7 @@ export class SavedFilters {
     this.#options = options;
   }
 
-  /** The filter that the last process saved, before it is read. Undefined when there is none that can be used. */
+  /** The filter that the last process saved, not yet read. Undefined if there is none that can be used. */
   async take(stream: Stream): Promise<TakenFilter | undefined> {
     const { handover, logger, now } = this.#options;
     const taken = handover.take(nameOf(stream));
@@ -62,7 +62,7 @@ export class SavedFilters {
       return undefined;
     };
     try {
-      // Once, before either stream writes: each writes to event_identities.
+      // Called once, before either stream writes: each of them writes to event_identities.
       const state = await (this.#stateAtStart ??= this.#state());
       const reader = { stream, state, nowMs: now(), isFinal, ageMsMax: AGE_MS_MAX };
       const { readFilter, keys, savedAtMs, ...saved } = await openFilterFile(file, reader);
@@ -87,14 +87,17 @@ export class SavedFilters {
     }
   }
 
-  /** Saves each filter that is complete and has no file, and again whenever it has grown. `copied` resolves when all identities in them are in the store. */
+  /**
+   * Saves each filter that is complete and has no file, and again whenever it has grown. `copied` resolves when all identities in them are
+   * in the store.
+   */
   keep(filters: () => Filters, copied: () => Promise<unknown>): void {
     this.#timer = setInterval(() => {
       this.#saving ??= this.#saveGrown(filters(), copied).finally(() => (this.#saving = undefined));
     }, GROWN_CHECK_MS).unref();
   }
 
-  /** Saves the filters of a clean stop. Never rejects: the next start can do without. */
+  /** Saves the filters of a clean stop. Never rejects: the next start works without them. */
   async saveLast(filters: Filters): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
@@ -150,7 +153,7 @@ export class SavedFilters {
     // Before the filters: each identity was in its filter before a block held it.
     const state = await this.#state();
     for (const [stream, filter] of young) {
-      // Others may have begun to write meanwhile, see IdentityIndex.aside: the state has blocks that the filter lacks.
+      // Others may have begun to write in the meantime, see IdentityIndex.aside: the state has blocks that the filter lacks.
       if (!filter.isComplete) {
         this.#savedKeys.delete(stream);
         continue;

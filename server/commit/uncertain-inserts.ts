@@ -23,14 +23,14 @@ export class UncertainInserts {
     this.#options.identities.markUncertain(rows);
   }
 
-  /** Finds out which rows were written. Runs before the next write, so that a row sent again finds its record. */
+  /** Finds out which rows were written. Runs before the next write, so that a repeated row finds its record. */
   async resolve(): Promise<void> {
     if (this.#rows.length === 0) return;
     await this.findWritten(this.#rows);
     this.#rows = [];
   }
 
-  /** The keys of the rows that are in the event table. Their identities are taken from now on. */
+  /** The keys of the rows that are in the event table. From now on, their identities are taken. */
   async findWritten(rows: Identity[]): Promise<Set<string>> {
     const { connection, stream: table, identities } = this.#options;
     const keys = new Set<string>();

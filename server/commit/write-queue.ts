@@ -11,7 +11,7 @@ export type WriteResult = 'accepted' | 'duplicate';
 /** The outcome of a row. An error is always row_rejected: any other error fails the whole unit. */
 export type RowResult = WriteResult | StoreError;
 
-/** The rows of one caller. They share a flush where its bounds allow it, and are answered together. */
+/** The rows of one caller. They share a flush if its bounds allow it, and are answered together. */
 export type Unit = {
   rows: number;
   sinceMs: number;
@@ -29,23 +29,23 @@ export type Row = { entry: Entry; unit: Unit; place: number; followers: Row[] | 
 
 export type QueueBounds = { batchRowsMax: number; queueRowsMax: number; queueBytesMax: number };
 
-/** The most rows of larger units in a flush that single callers wait for, because they make it longer. At least one unit is taken. */
+/** The most rows of larger units in a flush that single callers wait for, because such rows make it longer. At least one unit is taken. */
 const TOGETHER_BESIDE_SINGLE = 500;
 /**
- * This many single callers in one flush are a stream: they send again within STREAM_MS. They wait for fewer rows of larger units, which
- * are divided for it.
+ * This many single callers in one flush form a stream: they send again within STREAM_MS. They wait for fewer rows of larger units, which
+ * are divided for this purpose.
  */
 const STREAM_ROWS = 16;
 const STREAM_MS = 200;
 const TOGETHER_BESIDE_STREAM = 128;
-/** And no more than these bytes of them, even if that divides a unit: the store takes some 10 ms for them. */
+/** The limit in bytes, even if that divides a unit: the store takes about 10 ms for them. */
 const TOGETHER_BYTES_BESIDE_SINGLE = 1024 * 1024;
 
 /** The rows that wait for a flush. Followers count towards the bounds, but are never flushed. */
 export class WriteQueue {
   readonly #bounds: QueueBounds;
   readonly #onRows: (rows: number) => void;
-  /** Rows whose callers wait for them alone, and rows of larger units. */
+  /** Rows with a single caller each, and rows of larger units. */
   readonly #lanes = { single: new Lane(), together: new Lane() };
   readonly #followers = { rows: 0, bytes: 0 };
   #hadSingle = false;
@@ -65,8 +65,8 @@ export class WriteQueue {
   }
 
   /**
-   * Whether this many more rows exceed the bounds; an empty queue takes any unit. Also full when the expected wait is too long: a 503
-   * at once is better than one after a wait.
+   * Whether this many more rows exceed the bounds; an empty queue takes any unit. Also full when the expected wait is too long: an
+   * immediate 503 is better than one after a wait.
    */
   isFullFor(more: number, flushMs: number): boolean {
     const { queueRowsMax, queueBytesMax, batchRowsMax } = this.#bounds;
@@ -81,7 +81,7 @@ export class WriteQueue {
     (row.unit.rows === 1 ? single : together).push(row);
   }
 
-  /** Reports the number of rows. To do so for each row of a unit would cost more than to add it. */
+  /** Reports the number of rows. Doing so for each row of a unit would cost more than adding it. */
   pushed(): void {
     this.#onRows(this.rows);
   }
@@ -103,8 +103,8 @@ export class WriteQueue {
   }
 
   /**
-   * Removes and returns the rows of the next insert, the oldest of each lane. Single callers wait for no more than a few
-   * larger units, or a stream of them for a part of one; otherwise units are divided only where even one is too large.
+   * Removes and returns the rows of the next insert, the oldest of each lane. Single callers wait for no more than a few larger units, and
+   * a stream of them only for a part of one. Otherwise, units are divided only if a single one is too large.
    */
   takeBatch(nowMs = performance.now()): Row[] {
     const { single, together } = this.#lanes;

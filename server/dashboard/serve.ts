@@ -23,18 +23,18 @@ const ASK_AGAIN = 'no-cache';
 const NEVER = 'no-store';
 
 /**
- * Scripts and styles come from this service only, and none is inline. `data:` is for the editor's wavy underlines.
- * Trusted Types: no text can become HTML.
+ * Scripts and styles come from this service only, and none is inline. `data:` is for the editor's wavy underlines. Trusted Types: no text
+ * can become HTML.
  */
 const secureHeaders = pageHeaders({ styleSrc: ["'self'"], requireTrustedTypesFor: ["'script'"] });
 
-/** Programs get problems from these paths, browsers too. */
+/** Programs get problems from these paths; so do browsers. */
 const NOT_PAGES = /^\/(v1|assets|docs)(\/|$)/;
 
 /**
- * The dashboard: its HTML at its own pages, its files under /assets, its icon where browsers look for one by themselves, and
- * robots.txt: crawlers may not request data, so pages are empty for them. A browser gets the HTML for an unknown page, too, with 404.
- * Other paths go on to the next route.
+ * The dashboard: the HTML of its own pages, its files under /assets, its icon where browsers look for it by default, and robots.txt:
+ * crawlers may not request data, so pages are empty for them. A browser also gets the HTML for an unknown page, with 404. Other paths are
+ * left to the next route.
  */
 export function dashboardRoutes(dist = DIST): Router {
   const files = readFiles(dist);
@@ -59,7 +59,7 @@ export function dashboardRoutes(dist = DIST): Router {
   return router;
 }
 
-/** A person opens an address that does not exist. Programs do not ask for HTML. */
+/** Whether a person opens an unknown address. Programs do not ask for HTML. */
 function isForPeople(req: Request): boolean {
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   return isRead && !NOT_PAGES.test(req.path) && req.accepts(['json', 'html']) === 'html';
@@ -67,11 +67,11 @@ function isForPeople(req: Request): boolean {
 
 function iconOf(files: Map<string, StaticFile>): StaticFile | undefined {
   const [, icon] = [...files].find(([path]) => path.endsWith('.svg')) ?? [];
-  // The name of this one does not change with its content.
+  // The name of this file does not change with its content.
   return icon && { ...icon, cacheControl: ASK_AGAIN };
 }
 
-/** Reads all files into memory: they are few, and no request path ever reaches the disk. */
+/** Reads all files into memory: they are few, so no request reads from the disk. */
 function readFiles(dist: string): Map<string, StaticFile> {
   const files = new Map<string, StaticFile>();
   if (!existsSync(dist)) return files;

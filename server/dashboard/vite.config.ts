@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from 'vite';
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);
 
-/** Writes a .br and a .gz beside each text file, so that the service never compresses while serving. */
+/** Writes a .br and a .gz next to each text file, so that the service never compresses while serving. */
 function compressed(): Plugin {
   return {
     name: 'compressed',

@@ -17,7 +17,7 @@ type DemoFleetDeps = {
 
 type Filled = { decisions: string; llm_invocations: string; is_recent: number };
 
-/** This seed has an incident on the day before the start. */
+/** With this seed, there is an incident on the day before the start. */
 const SIZE = { rows: 25_000, days: 7, seed: 1393 };
 
 /** Fills the project "Demo fleet" in the background: a week at the first start, later the time since the last record. */
@@ -38,7 +38,7 @@ export class DemoFleet {
     });
   }
 
-  /** Resolves when nothing is written any more. */
+  /** Resolves when nothing is being written any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#filling;
@@ -47,7 +47,7 @@ export class DemoFleet {
   /** Fills any project with a fleet of any size. Resolves with the number of decisions. */
   async fillProject(size: Omit<FleetOptions, 'nowMs' | 'versionIds' | 'flushes'>): Promise<number> {
     const { connection, commits, flushes, agentSaver, now } = this.#deps;
-    // Only here: reading the YAML of its agents takes a twentieth of a start.
+    // Imported only here: reading the YAML of its agents takes a twentieth of a start.
     const { fillFleet, registerFleet } = await import('./fleet-fill.ts');
     const versionIds = await registerFleet(agentSaver, size.projectId);
     const fill = () => fillFleet(connection, { ...size, flushes, versionIds, nowMs: now() });
@@ -59,7 +59,7 @@ export class DemoFleet {
     const startMs = performance.now();
     const params = { project_id: projectId, now: clickhouseTime(now()) };
     const [filled] = await connection.query<Filled>(sql('fleet_newest'), params);
-    // After a short break a restart shows the same figures as before.
+    // After a short break, a restart shows the same figures as before.
     if (filled === undefined || filled.is_recent === 1) return;
     await this.fillProject({ ...SIZE, projectId, since: filled, signal: this.#stopping.signal });
     logger.info(

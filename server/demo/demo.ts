@@ -62,7 +62,7 @@ export async function prepareDemo(
     return undefined;
   }
   if (projects.length > 0) return undefined;
-  // The directory comes first: without the file, the key in the store would be lost.
+  // The directory is created first: without the file, the key in the store would be lost.
   makeDirectory(dataDir);
   const demo = await makeDemo(deps, hasFleet);
   // Durably, because this process acknowledges events for the key soon.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { createTypescriptEngine, type Decision, parsePolicy } from '../../client/policy/language/index.ts';
 
-/** An agent of the demo fleet, as fleet-agents.yaml says. */
+/** An agent of the demo fleet, as defined in fleet-agents.yaml. */
 type FleetAgent = {
   name: string;
   /** Its traffic relative to the other agents. */
@@ -12,11 +12,11 @@ type FleetAgent = {
   roles: string[];
   /** The arguments of its calls, by tool. */
   tools: Record<string, object[]>;
-  /** YAML, as it stands in the policy. */
+  /** YAML, as in the policy. */
   rules?: string;
 };
 
-/** A call that the fleet makes again and again. Places count from 1. */
+/** A call that the fleet repeats. Positions count from 1. */
 export type FleetCall = {
   agent: number;
   role: number;
@@ -24,12 +24,12 @@ export type FleetCall = {
   variant: number;
   role_name: string;
   tool_name: string;
-  /** JSON. "{n}" in it stands for a number that differs. */
+  /** JSON. "{n}" in it is replaced by a varying number. */
   arguments: string;
   decision: Decision;
 };
 
-/** Ways in which each tool is called. One with fewer repeats them. */
+/** How many variants of a call each tool has. A tool with fewer repeats them. */
 export const VARIANTS = 4;
 
 const AGENTS = readFileSync(new URL('fleet-agents.yaml', import.meta.url), 'utf8');
@@ -51,7 +51,7 @@ export function manifestOf({ tools }: FleetAgent) {
   });
 }
 
-/** Every role may use all tools but the last, within the rules. The first role may use that one with approval. */
+/** Every role may use all tools except the last, within the rules. The first role may use that one with approval. */
 export function policyOf({ name, tools, roles, rules }: FleetAgent): string {
   const names = Object.keys(tools);
   const allow = `allow: [${names.slice(0, -1).join(', ')}]`;

@@ -33,7 +33,7 @@ const DECISIONS_PER_CALL = 4;
 const SILENT_AGENT = 'incident-responder';
 const EPOCH = clickhouseTime(0);
 
-/** Registers the agents of the fleet and saves their policies. Agents that have both stay as they are. */
+/** Registers the agents of the fleet and saves their policies. Agents that have both are left unchanged. */
 export async function registerFleet(agentSaver: AgentSaver, projectId: string): Promise<string[]> {
   const who = { projectId, by: 'demo' };
   const versionIds: string[] = [];
@@ -50,7 +50,10 @@ export async function registerFleet(agentSaver: AgentSaver, projectId: string): 
   return versionIds;
 }
 
-/** Writes the fleet, the oldest day first. A day is one insert, so there are no gaps. Resolves with the number of decisions that were written. */
+/**
+ * Writes the fleet, the oldest day first. A day is one insert, so there are no gaps. Resolves with the number of decisions that were
+ * written.
+ */
 export async function fillFleet(connection: Connection, options: FleetOptions): Promise<number> {
   const { isMerged = false, onProgress, signal } = options;
   const days = fleetDays(options);

@@ -11,14 +11,14 @@ type FleetSize = { rows: number; days: number; seed: number; nowMs: number };
 const HOUR_WEIGHTS = [3, 2, 2, 2, 2, 3, 5, 8, 11, 13, 14, 14, 13, 14, 15, 15, 14, 13, 12, 10, 8, 6, 5, 4];
 /** Sunday first. */
 const WEEKDAY_WEIGHTS = [0.35, 1.05, 1.1, 1.1, 1.05, 0.95, 0.4];
-/** About one day in so many has a spell of denials. */
+/** On average, one day in this many has a spell of denials. */
 const INCIDENT_EVERY_DAYS = 10;
 
 export const FLEET_USERS = 20_000;
-/** Shares of a day, hour by hour, cumulative. */
+/** The share of each hour of a day, cumulative. */
 export const HOUR_SHARES = cumulative(HOUR_WEIGHTS);
 
-/** Shares `rows` out over the last `days` days: weekends are quiet, traffic grows a little, incidents are random. */
+/** Distributes `rows` over the last `days` days: weekends are quiet, traffic grows a little, incidents are random. */
 export function fleetDays({ rows, days, seed, nowMs }: FleetSize): FleetDay[] {
   const random = createRandom(seed);
   const todayMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
@@ -30,7 +30,7 @@ export function fleetDays({ rows, days, seed, nowMs }: FleetSize): FleetDay[] {
   });
   const elapsed = (ms: number) => (ms === todayMs ? shareUntil(nowMs - todayMs) : 1);
   const sum = plan.reduce((total, { ms, weight }) => total + weight * elapsed(ms), 0);
-  // Today's rows are drawn for the whole day; the query leaves out those still to come.
+  // Today's rows are generated for the whole day; the query leaves out those in the future.
   return plan.map(({ ms, weight, incidents }) => ({
     day: clickhouseDay(ms),
     rows: Math.round((rows * weight) / sum),
@@ -46,7 +46,7 @@ function incidentsOfDay(random: () => number): Incident[] {
   return [{ agent, fromSecond, toSecond, rate: 0.4 + 0.5 * random() }];
 }
 
-/** The share of a day's rows that have occurred so long after midnight. */
+/** The share of a day's rows up to this long after midnight. */
 function shareUntil(elapsedMs: number): number {
   const hours = elapsedMs / (60 * 60 * 1000);
   const whole = Math.floor(hours);
@@ -54,7 +54,7 @@ function shareUntil(elapsedMs: number): number {
   return before + ((HOUR_SHARES[whole] ?? 1) - before) * (hours - whole);
 }
 
-/** The same on every day: the policies take 20 ms to decide them. */
+/** The same on every day, because the policies take 20 ms to decide them. */
 let calls: ReturnType<typeof tupleOf>[] | undefined;
 
 /** The parameter `fleet` of fleet_day.sql and fleet_usage_day.sql. */
@@ -78,7 +78,7 @@ export function fleetJson({ incidents }: FleetDay, versionIds: string[]): string
   });
 }
 
-/** In the order of fleet_day.sql. It has no names, because a server takes parameters of at most 128 KiB. */
+/** In the order of fleet_day.sql. Without names, because a server accepts parameters of at most 128 KiB. */
 function tupleOf({
   agent,
   role,
@@ -94,7 +94,7 @@ function tupleOf({
   return [agent, role, tool, variant, role_name, tool_name, given, outcome, reason, violations, hintText];
 }
 
-/** Running shares of the whole, the last of them a little over 1 so that every draw finds its place. */
+/** Cumulative shares, the last of them a little over 1 so that every random number finds its place. */
 function cumulative(weights: number[]): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   let running = 0;

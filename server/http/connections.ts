@@ -18,7 +18,7 @@ const SWEEP_MS = 1000;
 /** Gives the end of an answer time to reach the caller before the reset that follows if the caller keeps sending. */
 const LINGER_MS = 1000;
 
-/** One address may have this share of all connections. */
+/** The share of all connections that one address may have. */
 const ADDRESS_SHARE_MAX = 0.75;
 /** The embedded engine needs file descriptors, too. */
 const FILES_SHARE_MAX = 0.75;
@@ -28,8 +28,8 @@ type Group = { all: Set<Socket>; fresh: Set<Socket> };
 const createGroup = (): Group => ({ all: new Set(), fresh: new Set() });
 
 /**
- * Knows the open connections of a server and bounds them. At the bound a new connection takes the place of the oldest one
- * that was never answered, else of the oldest one that is idle. The bound of one address is lower than that of all.
+ * Tracks the open connections of a server and bounds them. At the bound, a new connection takes the place of the oldest one that was never
+ * answered, or else of the oldest idle one. The bound of one address is lower than that of all.
  */
 export class ConnectionTable {
   readonly connections: Connections = new Map();
@@ -40,7 +40,7 @@ export class ConnectionTable {
   readonly #progress = new WeakMap<Socket, { readBytes: number; atMs: number }>();
   readonly #all = createGroup();
   readonly #byNetwork = new Map<string, Group>();
-  /** Begins the requests behind those that are worked on, the oldest first. */
+  /** Begins the requests that wait after those in progress, the oldest first. */
   readonly #waiting = new WeakMap<Socket, (() => void)[]>();
 
   constructor(
@@ -72,7 +72,7 @@ export class ConnectionTable {
     });
   }
 
-  /** Calls `begin` at once, or once few enough of the requests before this one on its connection have no answer. */
+  /** Calls `begin` immediately, or once few enough of the earlier requests on its connection are unanswered. */
   track(res: ServerResponse, begin: () => void): void {
     const { socket } = res.req;
     const answers = this.connections.get(socket);
@@ -81,10 +81,10 @@ export class ConnectionTable {
     res.on('close', () => {
       answers?.delete(res);
       const next = waiting.shift();
-      // Not in this turn of the loop: other connections have theirs before.
+      // Not in this turn of the loop, so that other connections get their turns first.
       if (next !== undefined) setImmediate(() => socket.destroyed || next());
       if (this.#all.fresh.delete(socket)) this.#groupOf(socket).fresh.delete(socket);
-      // Answered before the whole request arrived; the rest may never come.
+      // Answered before the whole request arrived; the rest may never arrive.
       if (!res.req.complete) endLater(socket, LATE_REQUEST_MS_MAX, () => res.req.complete);
     });
     if (answers === undefined || answers.size <= PIPELINED_MAX) begin();
@@ -117,7 +117,7 @@ export class ConnectionTable {
     return this.#byNetwork.get(networkOf(socket.remoteAddress ?? '')) ?? createGroup();
   }
 
-  /** Closes a connection of a full group. False when the service is working on requests of all of them. */
+  /** Closes a connection of a full group. False if the service is working on requests of all of them. */
   #hasRoom({ all, fresh }: Group, max: number): boolean {
     if (all.size < max) return true;
     const victim = this.#oldestIdle(fresh) ?? this.#oldestIdle(all);
@@ -169,7 +169,7 @@ export class ConnectionTable {
   }
 }
 
-/** With the answers that wait behind an earlier one: they have no socket yet. */
+/** Including the answers that wait for an earlier one: they have no socket yet. */
 function unreadBytes(socket: Socket, answers: Set<ServerResponse>): number {
   const queued = [...answers].filter((res) => res.socket === null);
   return queued.reduce((bytes, res) => bytes + res.writableLength, socket.writableLength);
@@ -182,7 +182,7 @@ export function isHandshaking(socket: Socket): boolean {
   return handshaking.has(socket);
 }
 
-/** Ends a connection behind its last answer, also when the caller keeps its side open or goes on sending. */
+/** Ends a connection after its last answer, even if the caller keeps its side open or continues to send. */
 export function endConnection(socket: Socket, lastBytes: string): void {
   socket.end(lastBytes);
   endLater(socket, LINGER_MS);

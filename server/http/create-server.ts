@@ -11,7 +11,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 type ServerOptions = { app: Express; tls: TlsFiles | undefined; logger: Logger | undefined };
 
-/** A server that does not listen yet: of HTTPS if there are TLS files, else of HTTP. Throws for files that do not fit. */
+/** A server that does not listen yet: of HTTPS if there are TLS files, else of HTTP. Throws for files that do not match. */
 export function createHttpServer(take: RequestListener, { app, tls, logger }: ServerOptions): Server {
   const options = {
     maxHeaderSize: HEAD_BYTES_MAX,
@@ -32,8 +32,8 @@ export function createHttpServer(take: RequestListener, { app, tls, logger }: Se
 }
 
 /**
- * A class of node:http whose instances have the application's prototype from the start. Express sets it on every request,
- * and a prototype that changes is slow: this saves an eighth of the processor time of an ingest request.
+ * A class of node:http whose instances have the application's prototype from the start. Express sets it on every request, and changing a
+ * prototype is slow: this saves an eighth of the processor time of an ingest request.
  */
 function withPrototype<C extends typeof IncomingMessage | typeof ServerResponse>(
   base: C,

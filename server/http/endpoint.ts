@@ -6,7 +6,7 @@ import type { Item } from './read-items.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One good answer. A body is JSON by a schema, or text of other media types; without both there is none. */
+/** One success answer. A body is JSON by a schema, or text of other media types. Without either, there is no body. */
 type Answer = { description: string; schema?: TSchema; mediaTypes?: string[]; headers?: string[] };
 type Answers = Record<number, Answer>;
 type AnswerBody<A> = A extends { schema: infer S extends TSchema }
@@ -31,15 +31,15 @@ export type Call<P extends string, W extends Audience, Q extends TObject, B exte
   text: string;
   /** Reads a body that is declared as a list, and calls `onItem` for each item as it arrives. See `readItems`. */
   readItems(onItem: (item: Item) => void): Promise<void>;
-  /** Since when (performance.now) the caller has been waiting for the service, which begins once its body has arrived. */
+  /** When (performance.now) the caller began to wait for the service, which is when its body had arrived. */
   sinceMs: number;
-  /** Aborts when the caller disconnects before it has its answer. */
+  /** Aborts if the caller disconnects before it has its answer. */
   readonly signal: AbortSignal;
   /** The caller's network address, as rate limits and activities use it. */
   readonly address: string;
 };
 
-/** The one declaration of an endpoint: routing, authorization, validation, the OpenAPI document and types follow from it. */
+/** The only declaration of an endpoint: routing, authorization, validation, the OpenAPI document and types follow from it. */
 export type Endpoint<
   M extends Method = Method,
   P extends string = string,
@@ -58,23 +58,23 @@ export type Endpoint<
   description: string;
   /** Who may call it. */
   allow: W;
-  /** Throws forbidden where the configuration closes the call, before its body is read. */
+  /** Throws forbidden if the configuration closes the call, before its body is read. */
   requireOpen?(): void;
   params?: Record<ParamNames<P>, TSchema>;
-  /** The last parameter of the path takes the rest of it, with slashes. */
+  /** The last parameter of the path takes the rest of it, including slashes. */
   restParam?: string;
-  /** The agent that a call is about. A bearer key that is narrowed to other agents gets forbidden. */
+  /** The agent that a call is about. A bearer key that is restricted to other agents gets forbidden. */
   agentOf?(call: Pick<Call<P, W, Q, B>, 'params' | 'body'>): string;
   /** Request headers that have an effect here. */
   headers?: Record<string, string>;
   query?: Q;
   /** `isList`: the handler reads the body with `readItems`, and validates each item itself. */
   body?: { schema: B; example: object; isList?: true };
-  /** The good answers, by status. The first is the default. */
+  /** The success answers, by status. The first is the default. */
   answers: A;
   /** Problems beyond those of the credential, the query, the body and the store. */
   problems?: readonly ProblemCode[];
-  /** Deferred log lines cost the caller nothing: they are written together, some milliseconds after the answer. */
+  /** Deferred log lines cost the caller no time: they are written together, some milliseconds after the answer. */
   log?: 'deferred';
   /** Called with each problem that this endpoint answers with. */
   onProblem?(code: ProblemCode): void;
@@ -84,7 +84,7 @@ export type Endpoint<
   ): Promise<AnswerBody<A[keyof A]> | undefined> | AnswerBody<A[keyof A]> | undefined;
 };
 
-/** The parts of the interface, with what the OpenAPI document says about them. */
+/** The parts of the interface, with their descriptions in the OpenAPI document. */
 export const TAGS = {
   Ingest: 'Record decisions and token usage.',
   'Audit reads': 'Query the recorded decisions and token usage of a project.',

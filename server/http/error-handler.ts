@@ -4,14 +4,16 @@ import { RequestError } from '../errors.ts';
 import { StoreError } from '../store/store-error.ts';
 import { sendProblem } from './problem.ts';
 
-/** The one place that turns an error into an answer. An unexpected error is a bug: the log gets all of it, the caller no details. */
+/**
+ * The only place that turns an error into an answer. An unexpected error is a bug: it is logged in full, and the caller gets no details.
+ */
 export function answerError(error: unknown, { res, logger }: { res: ServerResponse; logger: Logger }): void {
   const problem = problemFrom(error);
   if (problem.code === 'internal') logger.error({ err: error }, 'Unexpected error');
   else if (problem.status === 503)
     logger.warn({ err: problem.cause ?? problem, code: problem.code }, problem.message);
   if (!res.headersSent) sendProblem(res, problem);
-  // A part of the answer was sent: only a broken connection tells the caller that it is incomplete.
+  // Part of the answer was sent: only a broken connection shows the caller that it is incomplete.
   else if (!res.writableEnded) res.destroy();
 }
 

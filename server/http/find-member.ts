@@ -10,9 +10,9 @@ import {
 } from './json-bytes.ts';
 
 /**
- * The text value of a member of a JSON object, without parsing the object: to parse megabytes of nested brackets takes most of a
- * second. Of several members with the name the last one counts, as for a parser. Undefined if the value is not a string, or if the name
- * or the value is written with escapes.
+ * The text value of a member of a JSON object, without parsing the object: parsing megabytes of nested brackets takes most of a second. Of
+ * several members with the name, the last one counts, as in a parser. Undefined if the value is not a string, or if the name or the value
+ * is written with escapes.
  */
 export function findMember(json: Buffer, name: string): string | undefined {
   const key = Buffer.from(`"${name}"`);
@@ -32,7 +32,7 @@ export function findMember(json: Buffer, name: string): string | undefined {
   return found;
 }
 
-/** The place behind the closing quote. */
+/** The position after the closing quote. */
 function endOfString(json: Buffer, start: number): number {
   for (let at = start + 1; at < json.length; at += 1) {
     if (json[at] === BACKSLASH) at += 1;

@@ -1,8 +1,8 @@
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /**
- * Bytes that arrive in pieces. They are copied into one buffer as they arrive: a list of pieces would take a hundred times the memory
- * when a caller sends single bytes.
+ * Bytes that arrive in pieces. They are copied into one buffer as they arrive: if a caller sends single bytes, a list of pieces would take
+ * a hundred times the memory.
  */
 export class GatheredBytes {
   #buffer = EMPTY;
@@ -27,7 +27,7 @@ export class GatheredBytes {
     this.#length = length;
   }
 
-  /** Removes and returns all of them. */
+  /** Removes and returns all bytes. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;

@@ -11,9 +11,9 @@ import { problemHeaders, problemText, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** How long an idle connection stays open after the last one was accepted: a request may be under way on it. */
+/** How long an idle connection stays open after the last one was accepted: a request may be on its way on it. */
 const IDLE_GRACE_MS = 300;
-/** How long after the stop began connections in the kernel's queue are still accepted, as long as there are any. */
+/** After the stop begins, connections in the kernel's queue are accepted for this long, as long as there are any. */
 const ACCEPT_GRACE_MS = 3000;
 /** Requests that are still arriving by then get 503. */
 const ARRIVAL_GRACE_MS = 4000;
@@ -41,9 +41,9 @@ export async function listen(
     });
   }
   const table = new ConnectionTable(server);
-  // Any other expectation than 100-continue may be left unmet (RFC 9110 section 10.1.1).
+  // The server may ignore any expectation other than 100-continue (RFC 9110 section 10.1.1).
   server.on('checkExpectation', take);
-  // Send 100 Continue (RFC 9110 section 10.1.1) only once the body is about to be read: after the credential was checked.
+  // Send 100 Continue (RFC 9110 section 10.1.1) only once the body is about to be read, after the credential was checked.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue();
@@ -102,7 +102,7 @@ async function stopServer(
   const startMs = performance.now();
   const elapsedMs = () => performance.now() - startMs;
   await acceptWaiting(server);
-  // Not http.Server.close, which cuts idle connections at once: a request may be under way on one.
+  // Not http.Server.close, which cuts idle connections immediately: a request may be on its way on one.
   NetServer.prototype.close.call(server);
   for (const answers of connections.values()) for (const res of answers) sayLast(res);
   const idleEndMs = elapsedMs() + IDLE_GRACE_MS;
@@ -126,7 +126,7 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', onConnection);
 }
 
-/** Tells the caller not to send another request on this connection. */
+/** Tells the caller to send no further requests on this connection. */
 function sayLast(res: ServerResponse): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
 }
@@ -146,7 +146,7 @@ const BROKEN: Record<string, [ProblemCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time'],
 };
 
-/** A request that is not HTTP, or arrives too slowly, gets no answer from a handler: it is written here. */
+/** A request that is not HTTP, or arrives too slowly, reaches no handler: its answer is written here. */
 function answerBrokenRequest(
   error: NodeJS.ErrnoException,
   socket: Socket,
@@ -154,7 +154,7 @@ function answerBrokenRequest(
 ): void {
   const [code, detail] =
     BROKEN[error.code ?? ''] ?? (['request_invalid', 'The request is not valid HTTP'] as const);
-  // A request that breaks in its body has its id already.
+  // A request that breaks in its body already has an id.
   const unfinished = answers?.values().find(({ req }) => !req.complete);
   const id = unfinished?.getHeader('X-Request-Id')?.toString();
   answerRaw(socket, new RequestError(code, detail), { id, refusals });

@@ -20,8 +20,8 @@ const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as cons
 >;
 
 /**
- * Mounts the endpoints. Any other method on their paths gets 405 with Allow. Express tries its layers in order, so the
- * deferred endpoints come first, and observe themselves; all other requests are observed by the layer behind them.
+ * Mounts the endpoints. Any other method on their paths gets 405 with Allow. Express tries its layers in order, so the deferred endpoints
+ * come first, and observe themselves. All other requests are observed by the layer after them.
  */
 export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], deps: EdgeDeps): void {
   const ofStrangers = new BoundedQueue(HEAVY_BODIES_OF_STRANGERS);
@@ -61,7 +61,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
   }
 }
 
-/** `{id}` as Express writes it: `:id`, and `*id` when it takes the rest of the path. */
+/** `{id}` in Express's syntax: `:id`, or `*id` if it takes the rest of the path. */
 function expressPath({ path, restParam }: Endpoint): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === restParam ? `*${name}` : `:${name}`));
 }
@@ -70,7 +70,7 @@ function allowed(method: Method): string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
-/** `allow` lists the methods as the header does. */
+/** `allow` lists the methods as in the header. */
 export function methodNotAllowed(method: string, allow: string): RequestError {
   return new RequestError('method_not_allowed', `${method} is not allowed here. Allowed: ${allow}`, {
     headers: { Allow: allow },

@@ -6,18 +6,18 @@ import { requestIdOf } from './request-id.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 /**
- * A flush answers all its callers at once, and the next one starts when they have sent again. Deferred lines are written while that
- * next flush runs.
+ * A flush answers all its callers together, and the next flush starts when they have sent again. Deferred lines are written while that next
+ * flush runs.
  */
 const DEFERRED_MS = 8;
 
-/** Gives a request its id, its log line and its metrics. `log` says when its line is written. */
+/** Gives a request its id, its log line and its metrics. `log` decides when its line is written. */
 export type Observe = (req: Request, res: Response, log?: 'deferred') => void;
 
 export function createObserve({ logger, metrics }: { logger: Logger; metrics: Metrics }): Observe {
   const logRequest = createRequestLog(logger);
   const defer = createDeferred(DEFERRED_MS);
-  // These lines hold an id, a path and a status. Redaction would take a quarter of the time that they cost.
+  // These lines hold an id, a path and a status. Redaction would take a quarter of their cost.
   const deferredLogger = logger.child({}, { redact: [] });
   return (req, res, log) => {
     const startMs = performance.now();
@@ -52,7 +52,7 @@ function labelsOf(req: Request, status: number) {
   return { route, method: METHODS.has(req.method) ? req.method : 'other', status };
 }
 
-/** Runs the work that it is given together, `delayMs` after the first of it. */
+/** Runs the given work in batches, `delayMs` after the first piece. */
 function createDeferred(delayMs: number): (work: () => void) => void {
   let waiting: (() => void)[] = [];
   const runAll = () => {
@@ -65,7 +65,7 @@ function createDeferred(delayMs: number): (work: () => void) => void {
   };
 }
 
-/** One line per request, when its answer is complete. Headers are left out on purpose: they carry keys and cookies. */
+/** One line per request, when its answer is complete. Headers are left out on purpose: they contain keys and cookies. */
 function createRequestLog(logger: Logger) {
   return pinoHttp({
     logger,

@@ -3,7 +3,7 @@ import { type Fault, RequestError } from '../errors.ts';
 import { createParser } from '../validate.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
-/** The parts of a parameter's schema that are read here. */
+/** The parts of a parameter's schema that are used here. */
 type Parameter = {
   type?: string;
   minimum?: number;
@@ -15,8 +15,9 @@ type Parameter = {
 const VALUE_CHARS_MAX = 200;
 
 /**
- * Returns a parser of the query string: each parameter once, a list as often as it has values, validated, with its default.
- * Parameters that are not declared have no effect. The parser throws query_invalid, or the `x-problem` of the parameter's schema.
+ * Returns a parser of the query string. Each parameter may occur once, and a list as often as it has values. Values are validated, and
+ * defaults filled in. Parameters that are not declared have no effect. The parser throws query_invalid, or the `x-problem` of the
+ * parameter's schema.
  */
 export function createQueryParser<Q extends TObject>(schema: Q): (url: string) => Static<Q> {
   const parameters = new Map(Object.entries<Parameter>(schema.properties));
@@ -61,7 +62,7 @@ export function quoted(value: string): string {
   return `"${withoutSecrets(value).slice(0, VALUE_CHARS_MAX)}"`;
 }
 
-/** `URLSearchParams` would replace other bytes by U+FFFD. There, a `%` that encodes nothing stands for itself. */
+/** `URLSearchParams` would replace invalid bytes by U+FFFD, and keeps a `%` that encodes nothing. */
 function isUtf8(encoded: string): boolean {
   try {
     decodeURIComponent(encoded.replace(/%(?![\da-f]{2})/gi, '%25'));

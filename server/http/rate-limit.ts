@@ -6,8 +6,8 @@ import { RequestError } from '../errors.ts';
 import { ATTEMPT_WINDOW_MS } from '../limits.ts';
 
 /**
- * Limits the attempts of each key within 15 minutes of its first one. Counted in this process, or in the overseer for all of its
- * workers: `name` tells this limit from the others there.
+ * Limits the attempts of each key within 15 minutes of its first one. Counted in this process, or in the overseer for all of its workers,
+ * where `name` distinguishes this limit from others.
  */
 export class RateLimit {
   readonly #max: number;
@@ -31,13 +31,13 @@ export class RateLimit {
     await this.#limiter.penalty(key, 1);
   }
 
-  /** Counts an attempt. Throws rate_limited when it is over the limit. */
+  /** Counts an attempt. Throws rate_limited if it exceeds the limit. */
   async consume(key: string): Promise<void> {
     const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
     if (consumedPoints > this.#max) throw rateLimited(msBeforeNext);
   }
 
-  /** Counts an attempt. False when it is over the limit. */
+  /** Counts an attempt. False if it exceeds the limit. */
   async tryConsume(key: string): Promise<boolean> {
     return (await this.#limiter.penalty(key, 1)).consumedPoints <= this.#max;
   }
@@ -69,7 +69,7 @@ export function addressOf(req: Request): string {
   return networkOf(req.ip ?? '');
 }
 
-/** An IPv4 address as it is, or the /64 prefix of an IPv6 address, which one customer holds. */
+/** An IPv4 address unchanged, or the /64 prefix of an IPv6 address, which one customer holds. */
 export function networkOf(address: string): string {
   const ip = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(ip)) return ip;

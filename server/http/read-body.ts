@@ -14,7 +14,7 @@ import { ZstdFrames } from './zstd-frames.ts';
 const CONTENT_TYPE_CHARS_MAX = 256;
 type Compression = 'gzip' | 'zstd';
 const DECOMPRESS = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) };
-/** How many times the inflated bytes the compressed ones may be: each flush of a compressor adds a few (RFC 1951 section 3.2.4, RFC 8878). */
+/** The highest ratio of compressed to inflated bytes: each flush of a compressor adds a few bytes (RFC 1951 section 3.2.4, RFC 8878). */
 export const COMPRESSED_RATIO_MAX = 4;
 
 /**
@@ -97,8 +97,8 @@ function headerInvalid(path: string, message: string): RequestError {
 
 /**
  * Bytes of bodies that are still arriving, or wait to be inflated and parsed: a slow caller keeps them in memory for as long as a request
- * may take. Compressed ones take turns, because a hundred bytes may become 1 MiB. Those of more than plainBytesMax, inflated, are parsed
- * one in a turn of the event loop.
+ * may take. Compressed bodies take turns, because a hundred bytes may become 1 MiB. Bodies with more than plainBytesMax inflated bytes are
+ * parsed one per turn of the event loop.
  */
 export type ArrivingBytes = {
   count: number;

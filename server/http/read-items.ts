@@ -10,7 +10,7 @@ import { type ArrivingBytes, endedEarly, mediaTypeOf, notUtf8, tooLarge } from '
 import { readChunks, batchTooLarge } from './read-chunks.ts';
 import { type OnItem, splitArray, splitLines } from './split-items.ts';
 
-/** An item as it was sent, or the fault that refuses it alone. A refused item may still have a value. */
+/** An item as it was sent, or the fault for which it alone is refused. A refused item may still have a value. */
 export type Item = { value: unknown; text: string; fault: RequestError | undefined };
 
 type ReadItemsOptions = { arriving: ArrivingBytes; onItem: (item: Item) => void };
@@ -18,20 +18,19 @@ type ReadItemsOptions = { arriving: ArrivingBytes; onItem: (item: Item) => void 
 const LIST_TYPES = ['application/json', 'application/x-ndjson'] as const;
 
 /**
- * Reads a list of items while it arrives, a JSON array or JSON lines, and calls `onItem` for each in order. A line that is not JSON,
- * and an item over 1 MiB, are refused without the others. Throws body_invalid (no list, or an empty one), batch_too_large or
- * overloaded.
+ * Reads a list of items while it arrives, a JSON array or JSON lines, and calls `onItem` for each in order. A line that is not JSON, or an
+ * item over 1 MiB, is refused without affecting the others. Throws body_invalid (no list, or an empty one), batch_too_large or overloaded.
  */
 export async function readItems(req: IncomingMessage, { arriving, onItem }: ReadItemsOptions): Promise<void> {
   const isLines = mediaTypeOf(req, LIST_TYPES) === 'application/x-ndjson';
   let items = 0;
   const take: OnItem = (chunk, start, end) => {
     const item = end - start > BODY_BYTES_MAX ? longItemFrom(chunk, start, end) : itemFrom(chunk, start, end);
-    // An array with an element that is not JSON is not JSON.
+    // An array is invalid JSON if one of its elements is.
     if (!isLines && item.fault?.code === 'body_invalid') throw item.fault;
     onItem(item);
   };
-  /** A large item, and all behind it, because the order counts. */
+  /** A large item, and all items after it, because the order matters. */
   const later: Buffer[] = [];
   const splitter = (isLines ? splitLines : splitArray)((chunk, start, end) => {
     items += 1;
@@ -51,7 +50,7 @@ export async function readItems(req: IncomingMessage, { arriving, onItem }: Read
   });
 }
 
-/** Of all callers, one large item is parsed in a turn of the event loop. */
+/** Across all callers, one large item is parsed per turn of the event loop. */
 async function takeLater(
   later: readonly Buffer[],
   arriving: ArrivingBytes,

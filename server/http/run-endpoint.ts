@@ -19,7 +19,7 @@ export type EdgeDeps = { access: Access; observe: Observe; logger: Logger };
 export type Arriving = { known: ArrivingBytes; strangers: ArrivingBytes };
 
 /**
- * Returns the Express handler of an endpoint. The order: credential, whether it is open, query, body, credential again if the body
+ * Returns the Express handler of an endpoint. The order: credential, whether the call is open, query, body, credential again if the body
  * took its time, agent, handler, answer.
  */
 export function createHandler(
@@ -64,7 +64,7 @@ export function createHandler(
   };
 }
 
-/** Express gives the steps of a parameter that takes the rest of the path as a list. */
+/** Express returns a parameter that takes the rest of the path as a list of segments. */
 function paramsOf({ params }: Request): Record<string, string> {
   for (const [name, value] of Object.entries(params))
     if (Array.isArray(value)) params[name] = value.join('/');
@@ -112,9 +112,9 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
     this.beginWait();
   }
 
-  /** Waits for a body. The caller may lose the right to the call while it arrives. */
+  /** Waits for a body. The caller may lose access while it arrives. */
   async arrived<T>(body: Promise<T>): Promise<T> {
-    // While the store was asked for the caller, most bodies have arrived.
+    // Most bodies have arrived by the time the store has identified the caller.
     const isHere = this.req.complete;
     const startMs = performance.now();
     const read = await body;
@@ -122,7 +122,7 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
     return read;
   }
 
-  /** A call without a credential may wait for long, so it holds only the known members of its body, which are bounded. */
+  /** A call without a credential may wait for long, so it keeps only the known members of its body, which are bounded. */
   forgetUnknown(known: object): void {
     const members = Object.entries(this.body as object);
     this.body = Object.fromEntries(members.filter(([name]) => Object.hasOwn(known, name)));
@@ -148,7 +148,7 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
   }
 }
 
-/** A signal that aborts when the caller disconnects before it has its answer. A failed response is not a disconnect. */
+/** A signal that aborts if the caller disconnects before it has its answer. A failed response is not a disconnect. */
 function disconnectSignal(res: Response): AbortSignal {
   const disconnect = new AbortController();
   const onClose = () => {

@@ -1,7 +1,7 @@
 import type { TProperties, TSchema, TUnsafe } from 'typebox';
 import { Type } from '../type.ts';
 
-/** An object with exactly these keys, as the service sends it. With a name it is a component of the OpenAPI document. */
+/** An object with exactly these keys, as the service sends it. With a name, it becomes a component of the OpenAPI document. */
 export function answer<T extends TProperties>(properties: T, name?: string) {
   return Type.Object(properties, {
     additionalProperties: false,
@@ -30,7 +30,7 @@ export const TIME = Type.String(TIME_FORMAT);
 export const NULLABLE_TIME = nullable<string>('string', TIME_FORMAT);
 export const NULLABLE_OBJECT = nullable<Record<string, unknown>>('object');
 
-/** The query parameters of a list that is read page by page, and how its answer leads to the next page. */
+/** The query parameters of a paged list, and how its answer leads to the next page. */
 export const PAGE = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'The length of a page' }),
   cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before' })),

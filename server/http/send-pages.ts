@@ -9,10 +9,10 @@ export async function sendPages(
   { req, res }: { req: Request; res: Response },
   { pages, describe }: { pages: AsyncGenerator<Buffer | string>; describe: () => void },
 ): Promise<void> {
-  // After the first page only a broken connection can tell of an error.
+  // After the first page, only a broken connection can report an error.
   const first = await pages.next();
   describe();
-  // Those of pipeline, beside those of the edge.
+  // The errors of pipeline, in addition to those of the edge.
   res.setMaxListeners(LISTENERS_MAX);
   if (req.method === 'HEAD') res.end();
   else await pipeline(Readable.from(chain(first, pages), { objectMode: false, highWaterMark: 0 }), res);

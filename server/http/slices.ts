@@ -6,8 +6,8 @@ const SLICE_MS_MAX = 5;
 const SLICE_PIECES_MAX = 1000;
 
 /**
- * Returns a function that takes in a piece of the source, and pauses the source until the next turn when its share is used
- * up. Pieces count, too: Node spends time on each, however small it is.
+ * Returns a function that takes a piece of the source, and pauses the source until the next turn when its share is used up. The number of
+ * pieces counts as well: Node spends time on each, however small it is.
  */
 export function createSlices(source: Readable): (work: () => void) => void {
   let [usedMs, pieces] = [0, 0];

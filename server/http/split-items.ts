@@ -14,7 +14,7 @@ import {
 /** Called with each item: its bytes are those of `chunk` from `start` to `end`, and are valid only during the call. */
 export type OnItem = (chunk: Buffer, start: number, end: number) => void;
 
-/** Divides a body into items as it arrives. `push` and `end` return false when the body is not of this form. */
+/** Divides a body into items as it arrives. `push` and `end` return false if the body does not have this form. */
 type Splitter = { push(chunk: Buffer): boolean; end(): boolean };
 
 /** Text that began in earlier chunks. */
@@ -42,7 +42,7 @@ class Carried {
   }
 }
 
-/** Newline-delimited JSON: one item a line, blank lines skipped. The last line needs no newline. */
+/** Newline-delimited JSON: one item per line, blank lines skipped. The last line needs no newline. */
 export function splitLines(onItem: OnItem): Splitter {
   const carried = new Carried((chunk, start, end) => {
     if (!isBlank(chunk, start, end)) onItem(chunk, start, end);
@@ -53,7 +53,7 @@ export function splitLines(onItem: OnItem): Splitter {
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
         carried.finish(chunk, start, at);
         start = at + 1;
-        // A call of indexOf for each of a million empty lines would take long.
+        // Calling indexOf for each of a million empty lines would take long.
         while (chunk[start] === NEWLINE) start += 1;
       }
       carried.add(chunk, start, chunk.length);
@@ -75,8 +75,8 @@ function isBlank(chunk: Buffer, start: number, end: number): boolean {
 type Place = 'array' | 'first' | 'item' | 'separator' | 'nothing';
 
 /**
- * The elements of a JSON array. Only the array itself is checked, so an element may be invalid JSON: the body is a JSON array exactly
- * when all its elements parse.
+ * The elements of a JSON array. Only the array itself is checked, so an element may be invalid JSON: the body is a JSON array exactly if
+ * all its elements parse.
  */
 export function splitArray(onItem: OnItem): Splitter {
   const carried = new Carried(onItem);
@@ -89,7 +89,7 @@ export function splitArray(onItem: OnItem): Splitter {
     return place === 'item' && !isSpace(byte);
   }
 
-  /** Takes a byte outside of items. False when it must not be there. */
+  /** Takes a byte outside of items. False if it is not allowed there. */
   function takeBetween(byte: number): boolean {
     if (isSpace(byte)) return true;
     if (place === 'array' && byte === ARRAY_START) place = 'first';
@@ -122,7 +122,7 @@ export function splitArray(onItem: OnItem): Splitter {
   };
 }
 
-/** Returns a search for the comma or bracket behind an item, which goes on in the next chunk if it ends at the length. */
+/** Returns a search for the comma or bracket after an item. It continues in the next chunk if it ends at the length. */
 function createEndSearch(): (chunk: Buffer, from: number) => number {
   let [depth, isInString, isEscaped] = [0, false, false];
   return (chunk, from) => {

@@ -25,12 +25,12 @@ export function pageHeaders({ styleSrc, ...more }: { styleSrc: string[] } & Reco
       },
     },
     frameguard: { action: 'deny' },
-    // The policy must not reach other services of the same domain.
+    // The policy must not affect other services of the same domain.
     strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
   });
 }
 
-/** Sends the smallest form that the caller takes, or 304. */
+/** Sends the smallest form that the caller accepts, or 304. */
 export function sendFile(
   req: Request,
   res: Response,
@@ -42,7 +42,7 @@ export function sendFile(
     res.status(304).end();
     return;
   }
-  // In our order: the header's would be gzip first in every browser.
+  // In our order of preference: in the header, every browser names gzip first.
   const chosen = SMALLEST_FIRST.find((each) => bodies.has(each) && req.acceptsEncodings(each)) ?? 'identity';
   const body = bodies.get(chosen) ?? bodies.get('identity') ?? Buffer.alloc(0);
   if (chosen !== 'identity') res.set('Content-Encoding', chosen);

@@ -1,13 +1,13 @@
 import { queryInvalid } from './query.ts';
 
-/** A place in a list that is newest first: everything after the row of this time (RFC 3339) and id. */
+/** A position in a list that is newest first: everything after the row with this time (RFC 3339) and id. */
 export type TimeCursor = { at: string; id: string };
 
 /** Sorts before every row: later than any time that the store can hold. */
 const NEWEST: TimeCursor = { at: '2200-01-01T00:00:00.000Z', id: '' };
 const PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
 
-/** Without a text the begin of the list. Throws query_invalid. */
+/** Without a text, the beginning of the list. Throws query_invalid. */
 export function parseTimeCursor(text: string | undefined): TimeCursor {
   if (text === undefined) return NEWEST;
   const [, at = '', id = ''] = PATTERN.exec(text) ?? [];
@@ -16,7 +16,7 @@ export function parseTimeCursor(text: string | undefined): TimeCursor {
   return { at, id };
 }
 
-/** The cursor behind a page, null if it is the last one: `found` has no row beyond its limit. */
+/** The cursor after a page, null if it is the last one: `found` has no row beyond its limit. */
 export function nextTimeCursor<Item extends { id: string }>(
   found: Item[],
   limit: number,

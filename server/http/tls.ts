@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 export type TlsFiles = { cert: string; key: string };
 type Pair = { cert: Buffer; key: Buffer };
 
-/** Changed files must be in use within a minute. A pair that does not fit is reported at the second look. */
+/** Changed files must be in use within a minute. A mismatched pair is reported at the second check. */
 const LOOK_EVERY_MS = 5000;
 
 /** The options of a listener, read from the files. Throws an error that says what is wrong with them. */
@@ -42,8 +42,8 @@ export function readTls(files: TlsFiles): SecureContextOptions & Pair {
 }
 
 /**
- * Uses changed files for new connections. A pair that does not fit, or cannot be read, is logged as an error, and the old one stays in
- * use. Returns a function that ends it.
+ * Uses changed files for new connections. A mismatched or unreadable pair is logged as an error, and the old pair stays in use. Returns a
+ * function that stops this.
  */
 export function followTlsFiles(
   server: Pick<Server, 'setSecureContext'>,

@@ -6,14 +6,14 @@ const FRAMES_MAX = 1000;
 type Done = (error?: Error | null) => void;
 
 /**
- * Decompresses zstd with one frame or several (RFC 8878 section 3): a sender may end a frame whenever it flushes. Node's own stream
- * ends after the first frame and does not report the bytes after it, unless they come in a later chunk.
+ * Decompresses one or several zstd frames (RFC 8878 section 3): a sender may end a frame whenever it flushes. Node's own stream ends after
+ * the first frame and does not report the bytes after it, unless they arrive in a later chunk.
  */
 export class ZstdFrames extends ZstdDecompress {
   #isFlushing = false;
   #frames = 0;
 
-  /** Node pushes null when bytes are left behind a frame. */
+  /** Node pushes null if bytes are left after a frame. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     return chunk === null && !this.#isFlushing ? true : super.push(chunk, encoding);
   }

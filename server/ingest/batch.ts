@@ -18,7 +18,7 @@ type BatchCall = {
   readItems: (onItem: (item: Item) => void) => Promise<void>;
 };
 
-/** As `createIngest`, for many events: judges each alone, and writes those that pass together. */
+/** Like `createIngest`, for many events: judges each separately, and writes those that pass together. */
 export function createBatchIngest<Body extends object, E extends Event>(
   { latestVersionId, now }: IngestDeps,
   kind: EventKind<Body, E>,

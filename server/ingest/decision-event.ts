@@ -49,7 +49,7 @@ export function decisionEventFrom(body: DecisionBody, bodyText: string): Decisio
     ? exactJson(bodyText)
     : { value: body, textOf: JSON.stringify };
   const objects = value as DecisionBody;
-  // By hand: to copy the fields by their names takes three times as long.
+  // Written by hand: copying the fields by their names takes three times as long.
   const { event_id, occurred_at, agent_name, tool_name, outcome } = body;
   const { role, reason, violations, user_id, session_id } = body as Required<DecisionBody>;
   return {
@@ -70,7 +70,7 @@ export function decisionEventFrom(body: DecisionBody, bodyText: string): Decisio
   };
 }
 
-/** Stands for JSON nested too deeply for JSON.stringify. It is over 8,192 bytes, so `admitSizes` refuses it. */
+/** Replaces JSON nested too deeply for JSON.stringify. It is over 8,192 bytes, so `admitSizes` refuses it. */
 const TOO_DEEP = ' '.repeat(16 * 1024);
 
 function jsonTextOf(value: object | null | undefined, textOf: (value: object) => string): string {

@@ -10,7 +10,9 @@ type Emitter = { project_id: string; stream: string; emitter: string };
 
 type Waiting = { report: CloseReport; resolve: () => void; reject: (error: unknown) => void };
 
-/** Stores the close reports of senders, the first of each. A whole fleet may end at once, so reports that arrive together share an insert. */
+/**
+ * Stores the first close report of each sender. A whole fleet may end at the same time, so reports that arrive together share an insert.
+ */
 export class EmitterCloses {
   readonly #store: BoundedStore;
   readonly #now: () => number;

@@ -28,8 +28,8 @@ export function columnsOf<E extends Event>({ fields, isLogged }: RowKind<E>): re
 }
 
 /**
- * `version` counts down with received_at, so the row received first has the highest. Its last bits are a random
- * tie-breaker: of two rows that two services received in the same millisecond, every reader must pick the same one.
+ * `version` counts down with received_at, so the row received first has the highest. Its last bits are a random tie-breaker: of two rows
+ * that two services received in the same millisecond, every reader must pick the same one.
  */
 const VERSION_FROM_MS = 2 ** 42;
 const VERSIONS_PER_MS = 2 ** 11;
@@ -52,15 +52,15 @@ export function entryFrom<E extends Event>(
   };
 }
 
-/** The values that the service adds. The events of a batch may share them: no two rows of a batch have one identity. */
+/** The values that the service adds. The events of a batch may share them: no two rows of a batch have the same identity. */
 export function lineStartFrom({ project_id, agent_version_id, receivedAtMs }: ServerFields): string {
   const ids = `${JSON.stringify(project_id)},${JSON.stringify(agent_version_id)}`;
   return `[${ids},${receivedAtMs},${versionAt(receivedAtMs)},`;
 }
 
 /**
- * The part of a line that comes from the event itself. Times are milliseconds since the epoch: ClickHouse reads a number as the ticks
- * of a DateTime64(3).
+ * The part of a line that comes from the event itself. Times are milliseconds since the epoch, because ClickHouse reads a number as the
+ * ticks of a DateTime64(3).
  */
 export function eventTextFrom<E extends Event>(event: E, { fields }: RowKind<E>): string {
   const values: unknown[] = [];

@@ -10,7 +10,7 @@ import { entryFrom, type RowKind } from './event-row.ts';
 import { type Receipts, wantsReceipt } from './receipts.ts';
 import { ledgerOf } from './ledger.ts';
 
-/** What became of an event, as the counters of ingest have it. */
+/** The result of an event, as the counters of ingest record it. */
 export const INGEST_RESULTS = [
   'accepted',
   'duplicate',
@@ -24,7 +24,7 @@ export const INGEST_RESULTS = [
 ] as const;
 
 export type IngestDeps = {
-  /** The id of the latest version of an agent, '' when it is not registered. */
+  /** The id of the latest version of an agent, '' if it is not registered. */
   latestVersionId: (projectId: string, agentName: string) => string | Promise<string>;
   now: () => number;
 };
@@ -36,7 +36,7 @@ export type EventKind<Body, E extends Event> = {
   row: RowKind<E>;
   commit: GroupCommit;
   counter: Counter<'result'>;
-  /** Checks after the check of the time. */
+  /** Checks that follow the check of the time. */
   admit?: (event: E) => void;
   /** Accepted events are counted by their outcome, if they have one. */
   written?: { counter: Counter<'outcome'>; outcomeOf: (event: E) => string };
@@ -70,14 +70,14 @@ export function createIngest<Body, E extends Event>(
   };
 }
 
-/** By hand: Express's own res.json takes several times as long. The body is ASCII, and Latin-1 is the fastest to write. */
+/** Written by hand: Express's own res.json takes several times as long. The body is ASCII, and Latin-1 is the fastest to write. */
 function sendAccepted(res: Response, eventId: string): undefined {
   const body = `{"event_id":"${eventId}"}`;
   res.writeHead(202, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length });
   res.end(body, 'latin1');
 }
 
-/** Counts events with a problem by its result. A bug has no label of its own: it is a 500 in gate_http_request_duration_seconds. */
+/** Counts events with a problem by its result. A bug has no label: it is a 500 in gate_http_request_duration_seconds. */
 export function countProblem(counter: Counter<'result'>, code: ProblemCode, events = 1): void {
   const isTooLarge = PROBLEMS[code].status === 413;
   const result = isTooLarge ? 'too_large' : INGEST_RESULTS.find((one) => one === code);

@@ -45,7 +45,7 @@ export const BATCH_ANSWER = answer(
 
 type Rejected = Static<typeof REJECTED>;
 
-/** An event that may be written if its time allows it, which is judged when the whole batch has arrived. */
+/** An event that may be written if its time is accepted, which is judged when the whole batch has arrived. */
 type Candidate = Pick<Event, 'event_id' | 'occurred_at' | 'occurredAtMs' | 'agent_name'> & {
   index: number;
   outcome: string;
@@ -61,7 +61,7 @@ type JudgementOptions<Body, E extends Event> = {
   caller: KeyIdentity;
 };
 
-/** Judges the events of one batch, each alone and by the rules of single ones, and counts them. */
+/** Judges the events of one batch, each separately and by the rules of single events, and counts them. */
 export class Judgement<Body extends object, E extends Event> {
   readonly #options: JudgementOptions<Body, E>;
   #candidates: Candidate[] = [];
@@ -69,7 +69,7 @@ export class Judgement<Body extends object, E extends Event> {
   #accepted = 0;
   #duplicates = 0;
   #results: RowResult[] = [];
-  /** All events taken so far. */
+  /** All events so far. */
   events = 0;
 
   constructor(options: JudgementOptions<Body, E>) {
@@ -151,7 +151,7 @@ export class Judgement<Body extends object, E extends Event> {
     return { accepted, duplicates, rejected: this.#rejected.sort((a, b) => a.index - b.index) };
   }
 
-  /** A bug rejects no event: it fails the request. */
+  /** A bug does not reject an event: it fails the request. */
   #reject(index: number, event_id: string | null, error: unknown): void {
     const { status, code, message: detail, errors } = problemFrom(error);
     if (code === 'internal') throw error;

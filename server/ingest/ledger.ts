@@ -4,7 +4,7 @@ import { UUID_TEXT } from './event.ts';
 /** The columns of a sender's accounting, in the order of the texts below. */
 export const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
 
-/** Stands for no emitter in a record. */
+/** Represents no emitter in a record. */
 export const NO_EMITTER = '00000000-0000-0000-0000-000000000000';
 /** The values of an event whose sender sent no valid accounting. */
 export const UNTOLD = `"${NO_EMITTER}",0,null`;
@@ -21,8 +21,8 @@ export function ledgerOf(headers: IncomingHttpHeaders): string {
 }
 
 /**
- * The values of each event of a batch, by its place; undefined when they are absent or malformed, which includes other numbers
- * than there are events. All share one `dropped`: it counts below the last number, and no header says more.
+ * The values of each event of a batch, by its position. Undefined if they are absent or malformed, which includes a count of numbers that
+ * differs from the count of events. All share one `dropped`: it counts drops below the last number, and no header has more detail.
  */
 export function ledgersOf(
   headers: IncomingHttpHeaders,
@@ -49,13 +49,13 @@ function numbersFrom(text: string, count: number): number[] | undefined {
   return numbers.length === count ? numbers : undefined;
 }
 
-/** A whole number as people write it, without signs and leading zeros, that a double holds exactly. */
+/** A whole number in its usual decimal form, without signs and leading zeros, that a double holds exactly. */
 function numberFrom(text: string): number | undefined {
   const number = NUMBER.test(text) ? Number(text) : undefined;
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** A header that is given twice arrives as one text with a comma, which no single value has. */
+/** A repeated header arrives as one text with a comma, which no single value contains. */
 function textOf(headers: IncomingHttpHeaders, name: string): string {
   const text = headers[name];
   return typeof text === 'string' ? text : '';

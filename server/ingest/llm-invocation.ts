@@ -46,7 +46,7 @@ export function llmInvocationFrom(body: LlmBody, bodyText: string): LlmInvocatio
   return copy(body);
 }
 
-/** The parser makes an integer within the bounds of 0.99999999999999999999, and zero of -1e-400. */
+/** The parser turns 0.99999999999999999999 into an integer within the bounds, and -1e-400 into zero. */
 function requireUnrounded(bodyText: string): void {
   const { value, textOf } = exactJson(bodyText);
   for (const [name, number] of Object.entries(value as LlmBody)) {

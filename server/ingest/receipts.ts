@@ -16,14 +16,14 @@ export type Standing = { project_id: string; event_id: string; occurredAtMs: num
 type Asked = Standing & { resolve: (entry: string) => void; reject: (error: unknown) => void };
 type ReceiptsOptions = { store: BoundedStore; rootKeys: RootKeys; now: () => number };
 
-/** Whether the caller asks for receipts. */
+/** Whether the caller requests receipts. */
 export function wantsReceipt({ headers }: IncomingMessage): boolean {
   return headers['gate-want-receipt'] === '1';
 }
 
 /**
- * Signs the log entries of accepted records. The store makes the line of a record, so its entry is read back: simultaneous callers
- * share a statement.
+ * Signs the log entries of accepted records. The store builds the line of a record, so its entry is read back: simultaneous callers share a
+ * statement.
  */
 export class Receipts {
   readonly #options: ReceiptsOptions;
@@ -34,7 +34,7 @@ export class Receipts {
     this.#options = options;
   }
 
-  /** The receipts of events, by place. `sinceMs` (performance.now): since when the caller waits. Rejects with a StoreError. */
+  /** The receipts of events, by position. `sinceMs` (performance.now): when the caller began to wait. Rejects with a StoreError. */
   async of(events: readonly Standing[], sinceMs: number): Promise<string[]> {
     const entries = events.map(
       (event) =>
@@ -75,7 +75,7 @@ export class Receipts {
     );
     const entries = new Map(rows.map((row) => [`${row.event_id} ${row.project_id}`, row.entry]));
     for (const { project_id, event_id, resolve } of asked) {
-      // A record that came earlier under this id may have occurred at another time.
+      // An earlier record with this id may have occurred at another time.
       const entry =
         entries.get(`${event_id} ${project_id}`) ?? (await this.#find({ project_id, event_id }, now()));
       resolve(entry);

@@ -14,7 +14,7 @@ import { DAY_MS } from '../durations.ts';
 const ISSUER = 'gatehouse';
 const NOT_ISSUED_HERE = 'This service did not issue the bearer key';
 
-/** The project of a bearer key and what the key may do. Undefined agents: all agents. */
+/** The project of a bearer key and its rights. Undefined agents: all agents. */
 export type KeyIdentity = {
   project_id: string;
   key_id: string;
@@ -49,7 +49,7 @@ export class BearerKeys {
     return claims && record && this.#faultOf(claims, record) === undefined ? claims : undefined;
   }
 
-  /** Rejects with unauthenticated, or with store_unavailable when revocation cannot be read. */
+  /** Rejects with unauthenticated, or with store_unavailable if revocation cannot be read. */
   async verify(bearerKey: string): Promise<KeyIdentity> {
     const claims = this.#verified.get(bearerKey) ?? (await this.#verifySignature(bearerKey));
     // Expired and revoked keys are refused without the store, which may be unavailable.
@@ -72,7 +72,7 @@ export class BearerKeys {
     return record.isRevoked ? 'The bearer key was revoked' : undefined;
   }
 
-  /** Makes a key and stores its record. The key itself is only returned, never stored. */
+  /** Creates a key and stores its record. The key itself is only returned, never stored. */
   async issue(
     projectId: string,
     request: Partial<NewKey> = {},
@@ -122,7 +122,7 @@ export class BearerKeys {
     return keys.map(({ key_id }) => key_id);
   }
 
-  /** False when the project has no such key. A second revocation keeps the time of the first. */
+  /** False if the project has no such key. A second revocation keeps the time of the first. */
   async revoke(projectId: string, keyId: string): Promise<boolean> {
     const record = (await this.list(projectId)).find(({ key_id }) => key_id === keyId);
     if (record === undefined) return false;
@@ -142,7 +142,7 @@ export class BearerKeys {
       if (typ !== 'JWT') throw new Error('not a bearer key');
       const publicKey = await this.#rootKeys.find(String(kid));
       if (publicKey === undefined) throw new Error('unknown kid');
-      // The signature covers everything except its own spelling.
+      // The signature covers everything except its own encoding.
       if (!isBase64url(bearerKey.slice(bearerKey.lastIndexOf('.') + 1))) throw new Error('not base64url');
       const { payload } = await jwtVerify<{ scope?: unknown; agents?: unknown }>(bearerKey, publicKey, {
         algorithms: ['EdDSA'],

@@ -129,7 +129,7 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
   ];
 }
 
-/** The agents that a key is narrowed to, for an answer. */
+/** The agents that a key is restricted to, for an answer. */
 function narrowing(agents: KeyRecord['agents']): { agents?: string[] } {
   return agents.length === 0 ? {} : { agents };
 }

@@ -11,20 +11,20 @@ export type KeyRecord = {
   project_id: string;
   name: string;
   scope: string;
-  /** The agents that it is narrowed to; none: all agents. */
+  /** The agents that it is restricted to; none: all agents. */
   agents: string[];
-  /** The account that issued it, '' for the command line. */
+  /** The account that issued it; '' for the command line. */
   created_by: string;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
 };
 
-/** What requests need of a key. The rest stays in the store: its bytes are up to whoever issues the key. */
+/** The parts of a key that requests need. The rest stays in the store, because its size is up to the issuer of the key. */
 export type KnownKey = { project_id: string; isRevoked: boolean };
 
 type ChangedRow = Pick<KeyRecord, 'key_id' | 'project_id' | 'revoked_at'> & { updated_at: string };
-/** A read of all changes since a time. `startedAtMs`: by performance.now(). `after`: the last key of the pages that were read. */
+/** A read of all changes since a time. `startedAtMs`: by performance.now(). `after`: the last key of the pages read so far. */
 type Pass = { startMs: number; startedAtMs: number; since: string; after: string };
 type KeyRegistryOptions = {
   connection: Connection;
@@ -41,8 +41,8 @@ const OVERLAP_MS = 30_000;
 const PAGE_ROWS = 5000;
 
 /**
- * All keys of the store, in memory. With other writers on the store they are read every 1.5 s, so that a revocation takes
- * effect everywhere within 5 s. If they cannot be read for longer, `find` rejects with store_unavailable.
+ * All keys of the store, in memory. With other writers on the store they are read every 1.5 s, so that a revocation takes effect everywhere
+ * within 5 s. If they cannot be read for longer, `find` rejects with store_unavailable.
  */
 export class KeyRegistry {
   readonly #options: KeyRegistryOptions;
@@ -50,7 +50,7 @@ export class KeyRegistry {
   #newestMs = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
-  /** Kept when a page fails: the next read goes on from there. */
+  /** Kept if a page fails: the next read continues from there. */
   #pass: Pass | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -58,7 +58,7 @@ export class KeyRegistry {
     this.#options = options;
   }
 
-  /** The key, if memory is fresh enough to know about revocations. */
+  /** The key, if memory is recent enough to include revocations. */
   peek(keyId: string): KnownKey | undefined {
     return this.#isFresh() ? this.#keys.get(keyId) : undefined;
   }
@@ -68,12 +68,12 @@ export class KeyRegistry {
     return this.#keys.get(keyId);
   }
 
-  /** The key, or undefined when this store never had it. */
+  /** The key, or undefined if this store never had it. */
   async find(keyId: string): Promise<KnownKey | undefined> {
     if (!this.#isFresh()) await this.#read();
     const key = this.#keys.get(keyId);
     if (key !== undefined || this.#options.isSoleWriter) return key;
-    // Another process may just have issued it.
+    // Another process may have just issued it.
     await this.#read();
     return this.#keys.get(keyId);
   }
@@ -102,7 +102,7 @@ export class KeyRegistry {
       expires_at: time(key.expires_at),
       revoked_at: time(key.revoked_at),
       updated_at: clickhouseTime(nowMs),
-      // A revocation replaces the issued row whatever the clocks of the two processes say.
+      // A revocation replaces the issued row, even if the clocks of the two processes differ.
       version: key.revoked_at === null ? 0 : nowMs,
     };
     await this.#options.ready();
@@ -125,7 +125,7 @@ export class KeyRegistry {
     return performance.now() - this.#readAtMs <= REVOCATION_AGE_MS_MAX;
   }
 
-  /** Reads what changed. The read goes on for those who come later when it is late for a caller. */
+  /** Reads what changed. If the read is too late for a caller, it continues for later ones. */
   #read(): Promise<void> {
     this.#reading ??= this.#readChanges().finally(() => (this.#reading = undefined));
     return withTimeout(this.#reading, STATEMENT_WAIT_MS_MAX);
@@ -147,13 +147,13 @@ export class KeyRegistry {
       pass.after = rows.at(-1)?.key_id ?? pass.after;
     } while (rows.length === PAGE_ROWS);
     this.#pass = undefined;
-    // Keys of the pages before may have changed meanwhile.
+    // Keys of the previous pages may have changed since.
     this.#newestMs = Math.min(this.#newestMs, pass.startMs);
     this.#readAtMs = pass.startedAtMs;
     if (!this.#isFresh()) await this.#readChanges();
   }
 
-  /** A row as issued may come after one as revoked. */
+  /** A key's issued row may arrive after its revoked one. */
   #learn({ key_id, project_id, revoked_at }: Pick<KeyRecord, 'key_id' | 'project_id' | 'revoked_at'>): void {
     const isRevoked = revoked_at !== null || this.#keys.get(key_id)?.isRevoked === true;
     this.#keys.set(key_id, { project_id, isRevoked });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { readPrivateKey } from './signing-keys.ts';
 
-/** The Ed25519 key that signs the checkpoints of all logs of a store. It is apart from the root key. */
+/** The Ed25519 key that signs the checkpoints of all logs of a store. It is separate from the root key. */
 export type LogKey = { publicKey: Uint8Array; sign(text: string): Uint8Array };
 
 /** Reads the key from the configuration or the data directory. The first boot creates it there with mode 0600. */

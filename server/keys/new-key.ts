@@ -24,5 +24,5 @@ export const NEW_KEY = Type.Object({
 
 export type NewKey = Static<typeof NEW_KEY>;
 
-/** The request of a key, with its defaults. Throws body_invalid. */
+/** The parsed request for a key, with its defaults. Throws body_invalid. */
 export const parseNewKey = createParser<NewKey>(NEW_KEY);

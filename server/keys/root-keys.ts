@@ -34,8 +34,8 @@ type RootKeysOptions = {
 type Known = { keys: Map<string, PublicJwk>; successors: Set<string>; successions: string[] };
 
 /**
- * The root key of this process, and the keys before and after it: those of the configuration, and those of the store. The
- * store is not trusted with keys: a key counts only if a chain of signatures leads to it from the root key.
+ * The root key of this process, and the keys before and after it: those of the configuration, and those of the store. The store is not
+ * trusted with keys: a key counts only if a chain of signatures leads to it from the root key.
  */
 export class RootKeys {
   readonly #options: RootKeysOptions;
@@ -55,7 +55,7 @@ export class RootKeys {
     return this.#options.signing;
   }
 
-  /** All keys that verify, the current one first. `isComplete` is false until the store was read once. */
+  /** All keys that verify, the current one first. `isComplete` is false until the store has been read once. */
   async keySet(): Promise<{ keySet: KeySet; isComplete: boolean }> {
     await this.#refresh();
     const { keys, successions } = this.#known;
@@ -78,7 +78,7 @@ export class RootKeys {
     return this.#known.successors.has(kid);
   }
 
-  /** The kid of the key that replaced the current one; undefined when it was not replaced. */
+  /** The kid of the key that replaced the current one; undefined if it was not replaced. */
   async successor(): Promise<string | undefined> {
     await this.#refresh();
     const [next] = this.#known.successors;
@@ -114,7 +114,7 @@ export class RootKeys {
     await this.#write({ ...rotation, version: COUNTS });
   }
 
-  /** Ends the trust in a key through the rotations of the store. Services see it when they start. */
+  /** Ends the trust in a key through the rotations of the store. Running services notice it when they restart. */
   async forget(kid: string): Promise<number> {
     const rotations = (await this.rotations()).filter(
       (rotation) => rotation.kid === kid || rotation.previous_kid === kid,
@@ -129,7 +129,7 @@ export class RootKeys {
     await append(this.#options.connection, { table: 'root_key_successions', values });
   }
 
-  /** Never rejects: on a failure the keys read before stay. */
+  /** Never rejects: on a failure, the previously read keys stay. */
   #refresh(): Promise<void> {
     const ageMs = performance.now() - this.#triedAtMs;
     if (ageMs <= ROOT_KEYS_AGE_MS_MAX || (this.#options.isSoleWriter && this.#isComplete))
@@ -160,7 +160,7 @@ async function knownFrom(signing: SigningKeys, rotations: Rotation[]): Promise<K
   const successors = new Set<string>();
   const successions = new Set<string>();
   const links = (): number => keys.size + successors.size + successions.size;
-  // Newest first towards the past, oldest first towards the future: one pass follows a chain, unless a clock went wrong.
+  // Newest first towards the past, oldest first towards the future: one pass follows a chain, unless a clock was wrong.
   let before: number;
   do {
     before = links();

@@ -49,7 +49,7 @@ async function signingKeysFrom(privateKey: KeyObject): Promise<SigningKeys> {
   return { kid: jwk.kid, privateKey, seed: Buffer.from(String(d), 'base64url'), jwk, retired: [] };
 }
 
-/** The Ed25519 key of a variable: a seed in base64, or the path of a PEM file. Unset, it is in this file, and made at first use. */
+/** The Ed25519 key of a variable: a seed in base64, or the path of a PEM file. If unset, it is in this file, and created at first use. */
 export function readPrivateKey(given: string | undefined, path: string): KeyObject {
   if (given === undefined) return readOrMakeKeyFile(path);
   if (existsSync(given)) return readKeyFile(given);
@@ -70,17 +70,17 @@ function readOrMakeKeyFile(path: string): KeyObject {
   }
 }
 
-/** Whether there is a root key, so that `readSigningKeys` makes none. */
+/** Whether there is a root key, so that `readSigningKeys` creates none. */
 export function hasSigningKey({ signingKey, dataDir }: Pick<Config, 'signingKey' | 'dataDir'>): boolean {
   return signingKey !== undefined || existsSync(keyFileOf(dataDir));
 }
 
-/** The path of the root key when the configuration names none. */
+/** The path of the root key if the configuration names none. */
 function keyFileOf(dataDir: string): string {
   return join(dataDir, 'signing-key.pem');
 }
 
-/** Makes a root key for a rotation, in a file of its own in the data directory. */
+/** Creates a root key for a rotation, in a separate file in the data directory. */
 export async function makeNextKey(dataDir: string): Promise<SigningKeys> {
   makeDirectory(dataDir);
   const next = await signingKeysFrom(privateKeyFromSeed(randomBytes(32)));
@@ -88,13 +88,13 @@ export async function makeNextKey(dataDir: string): Promise<SigningKeys> {
   return next;
 }
 
-/** The key of an interrupted rotation; undefined when its file is gone. */
+/** The key of an interrupted rotation; undefined if its file is gone. */
 export async function readNextKey(dataDir: string, kid: string): Promise<SigningKeys | undefined> {
   const path = nextKeyFileOf(dataDir, kid);
   return existsSync(path) ? signingKeysFrom(readKeyFile(path)) : undefined;
 }
 
-/** The keys that rotations have left in files of their own. */
+/** The keys that rotations have left in separate files. */
 export function nextKeyFilesIn(dataDir: string): { kid: string; path: string }[] {
   return readdirSync(dataDir).flatMap((name) => {
     const kid = NEXT_KEY_FILE.exec(name)?.[1];
@@ -108,7 +108,7 @@ export function installNextKey(dataDir: string, kid: string): void {
   sync(dataDir);
 }
 
-/** With the name under which an interrupted write leaves it, too. */
+/** Including the name under which an interrupted write leaves it. */
 const NEXT_KEY_FILE = /^signing-key-([\w-]+)\.pem/;
 
 /** A kid is base64url, so it can be part of a file name. */
@@ -116,7 +116,7 @@ export function nextKeyFileOf(dataDir: string, kid: string): string {
   return join(dataDir, `signing-key-${kid}.pem`);
 }
 
-/** Whole or not at all. Fails with EEXIST where a file is: a key is never overwritten. */
+/** Whole or not at all. Fails with EEXIST if the file exists: a key is never overwritten. */
 function writeKeyFile(path: string, key: KeyObject): void {
   const written = `${path}.${randomUUID()}`;
   const file = openSync(written, 'wx', 0o600);

@@ -2,9 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { publicKeyOf, type PublicJwk } from './signing-keys.ts';
 
-/** The new root key, vouched for by the one before. Published (docs/policy.md, "Trust"). */
+/** The new root key, signed by the previous one. Published (docs/policy.md, "Trust"). */
 export const SUCCESSION = 'gatehouse-succession+jwt';
-/** The previous root key, vouched for by the one after. Not published: it keeps a retired key in the key set. */
+/** The previous root key, signed by the next one. Not published: it keeps a retired key in the key set. */
 export const ACKNOWLEDGEMENT = 'gatehouse-acknowledgement+jwt';
 const ISSUER = 'gatehouse';
 

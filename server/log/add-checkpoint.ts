@@ -10,7 +10,7 @@ import { WITNESS_ANSWER_CHARS_MAX, WITNESS_MS_MAX } from '../limits.ts';
 
 /** An offer of a log to a witness: its signed checkpoint, and the proof that it extends the one of `oldSize`. */
 type Offer = { oldSize: number; proof: readonly Uint8Array[]; checkpoint: string };
-/** `at_size`: the witness is at another size than `oldSize`. */
+/** `at_size`: the witness has another size than `oldSize`. */
 export type WitnessAnswer =
   | { kind: 'cosigned'; signature: NoteSignature }
   | { kind: 'at_size'; size: number }
@@ -22,7 +22,7 @@ export function offerText({ oldSize, proof, checkpoint }: Offer): string {
 }
 
 /**
- * Offers a checkpoint to a witness, and verifies its cosignature. Rejects when the witness does not answer, or its answer violates the
+ * Offers a checkpoint to a witness, and verifies its cosignature. Rejects if the witness does not answer, or its answer violates the
  * protocol, such as an invalid signature.
  */
 export async function addCheckpoint(

@@ -1,6 +1,6 @@
 import { FlushNumbers, type FlushOutcome } from '../commit/flush-numbers.ts';
 
-/** An insert that waits for the log. `isFresh`: its rows are all there, and none is in the log; only then its projects are known. */
+/** An insert that waits for the log. `isFresh`: all its rows are there, and none is in the log. Otherwise, its projects are unknown. */
 export type Waiting = {
   flush: bigint;
   isFresh: boolean;
@@ -10,7 +10,7 @@ export type Waiting = {
   sinceMs: number;
 };
 
-/** A lost insert may still be carried out: after the server has given up the connection, and long after. */
+/** A lost insert may still be carried out: after the server has given up the connection, and much later. */
 const LOOK_AGAIN_MS = [12_000, 70_000] as const;
 /** Beyond this many, the waiting inserts are forgotten; a scan of the store finds them. */
 const WAITING_MAX = 100_000;
@@ -89,7 +89,9 @@ export class FlushQueue extends FlushNumbers {
     }
   }
 
-  /** Removes and returns the oldest inserts: up to `fresh` fresh ones that are at least `ageMs` old, and others with up to `careful` rows. */
+  /**
+   * Removes and returns the oldest inserts: up to `fresh` fresh ones that are at least `ageMs` old, and others with up to `careful` rows.
+   */
   take({ fresh, careful, ageMs }: { fresh: number; careful: number; ageMs: number }): Waiting[] {
     const left = { fresh, careful };
     const taken: Waiting[] = [];

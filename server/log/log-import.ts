@@ -29,8 +29,8 @@ class ImportTables extends LogTables {
 }
 
 /**
- * Extends the logs of a store with those of an export, in rounds like the sequencer's, so that a service on the store cannot fork them
- * and an interrupted import continues where it ended.
+ * Extends the logs of a store with those of an export, in rounds like the sequencer's. So a service on the store cannot fork them, and an
+ * interrupted import continues where it ended.
  */
 export class LogImport {
   readonly #log: LogStore;
@@ -58,7 +58,10 @@ export class LogImport {
       await this.#compare(ofProject, await this.#log.size(projectId));
   }
 
-  /** Appends the entries that the store does not have. The pieces follow those of the previous call. Resolves with the number of new entries. */
+  /**
+   * Appends the entries that the store does not have. The pieces follow those of the previous call. Resolves with the number of new
+   * entries.
+   */
   async append(pieces: readonly ExportedPiece[]): Promise<number> {
     let left: Piece[] = [];
     this.#take = async () => (left = await this.#leftOf(pieces));
@@ -75,7 +78,7 @@ export class LogImport {
     await this.#hashes.store();
   }
 
-  /** The entries that the logs do not have yet. Read after the head of the rounds: if a log grows meanwhile, the round is lost. */
+  /** The entries that the logs do not have yet. Read after the head of the rounds: if a log grows in the meantime, the round is lost. */
   async #leftOf(pieces: readonly ExportedPiece[]): Promise<Piece[]> {
     const left: Piece[] = [];
     for (const [projectId, ofProject] of Map.groupBy(pieces, ({ project_id }) => project_id)) {

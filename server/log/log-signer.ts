@@ -30,8 +30,8 @@ export function originOf(projectId: string): string {
 }
 
 /**
- * Signs the checkpoints of the logs of one store. All its services must sign with one key: the first one that signs claims
- * it for the store, and a service with another key signs nothing, so that no log has two histories of signatures.
+ * Signs the checkpoints of the logs of one store. All its services must sign with one key. The first one that signs claims it for the
+ * store, and a service with another key signs nothing, so that no log has two histories of signatures.
  */
 export class LogSigner {
   readonly #options: LogSignerOptions;
@@ -41,20 +41,20 @@ export class LogSigner {
     this.#options = options;
   }
 
-  /** The key that verifies the checkpoints of a project. Rejects with log_key_mismatch, or when the store is away. */
+  /** The key that verifies the checkpoints of a project. Rejects with log_key_mismatch, or if the store is unavailable. */
   async verifierKey(projectId: string): Promise<VerifierKey> {
     await this.#claim();
     return this.#keyOf(projectId);
   }
 
-  /** Throws where nothing may be signed, because entries are missing. */
+  /** Throws if nothing may be signed, because entries are missing. */
   requireWhole(): void {
     if (this.#options.isDamaged !== true) return;
     const detail = 'Files of the log are damaged. Nothing is signed until they are restored';
     throw new RequestError('store_unavailable', detail);
   }
 
-  /** The signed checkpoint as text, always the same for one head. Rejects as `verifierKey`. */
+  /** The signed checkpoint as text, always the same for one head. Rejects like `verifierKey`. */
   async sign(head: TreeHead, projectId: string): Promise<string> {
     await this.#claim();
     const body = checkpointBody(head);
@@ -62,7 +62,7 @@ export class LogSigner {
     return `${body}\n${signatureLine({ name, keyId, signature: this.#options.logKey.sign(body) })}`;
   }
 
-  /** Why this service cannot sign: the logs of the store are signed with another key. Rejects when the store is away. */
+  /** Why this service cannot sign: the logs of the store are signed with another key. Rejects if the store is unavailable. */
   async fault(): Promise<RequestError | undefined> {
     const known = await this.#find();
     return known === undefined || known === this.#publicKey ? undefined : mismatch(known, this.#publicKey);

@@ -7,7 +7,7 @@ import { HASH_BYTES, leafHashes, rootsOf256, SUBTREE } from './subtrees.ts';
 /** Entries of a log from the index `from` on, 32 bytes each. */
 export type LogPiece = { from: number; entries: Buffer };
 
-/** Reads the logs of projects. Indexes count entries from 0. Every method rejects with a StoreError when the store is away. */
+/** Reads the logs of projects. Indexes count entries from 0. Every method rejects with a StoreError if the store is unavailable. */
 export type LogStore = {
   /** The number of entries; 0 for a project without any. */
   size(projectId: string): Promise<number>;
@@ -20,7 +20,7 @@ export type LogStore = {
   hashes(projectId: string, level: number, from: number, to: number): Promise<Buffer>;
   /** A few pieces with records that were received between two times of the store. */
   piecesAt(projectId: string, received: { from: string; to: string }): Promise<LogPiece[]>;
-  /** The index of an entry, undefined as long as it is not in the log. receivedAt: of its record, RFC 3339. */
+  /** The index of an entry, undefined until it is in the log. receivedAt: of its record, RFC 3339. */
   indexOf(projectId: string, record: { entry: Uint8Array; receivedAt: string }): Promise<number | undefined>;
 };
 
@@ -51,7 +51,7 @@ function piecesFrom(bytes: Buffer): LogPiece[] {
 
 export type LogReads = Pick<Connection, 'query' | 'queryBytes'>;
 
-/** `reads` may be of one request, so that its statements end with it. */
+/** `reads` may belong to one request, so that its statements end with it. */
 export function createLogStore(reads: LogReads): LogStore {
   const logStore: LogStore = {
     async size(project_id) {

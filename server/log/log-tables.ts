@@ -7,9 +7,9 @@ import { sql } from '../store/sql.ts';
 /** The input of a round: inserts by their numbers, or one hour of rows from before the log. */
 export type Source = {
   flushes: readonly string[];
-  /** Start of the hour as the store prints it. */
+  /** The start of the hour as the store prints it. */
   hour?: string;
-  /** Rows that occurred before are expired. */
+  /** Rows that occurred earlier have expired. */
   since: string;
 };
 
@@ -22,7 +22,7 @@ export type Piece = {
   received_to: string;
 };
 
-/** A row of a round. `size`: of the log of its project with this row. */
+/** A row of a round. `size`: of the log of its project including this row. */
 export type NewsRow = { round: number; proposal: string; project_id: string; size: number; counts: boolean };
 type News = { now: string; rows: NewsRow[] };
 /** One of several rows of an identity. */
@@ -48,10 +48,10 @@ type RivalRow = Omit<Rival, 'version' | 'flush' | 'entry'> &
 type Unlisted = { from: bigint; to: bigint; head: number };
 type Contested = { project_id: string; event_id: string; times: string[] };
 
-/** How many rounds back inserts are still looked for: an hour's rounds of several services. */
+/** How many rounds back inserts are still searched for: the rounds of several services in an hour. */
 const ROUNDS_BACK = 20_000;
 
-/** The sequencer's statements. Every method rejects with a StoreError. */
+/** The sequencer's statements. Every method rejects with a StoreError if the store is unavailable. */
 export class LogTables {
   readonly #connection: Connection;
 
@@ -80,7 +80,7 @@ export class LogTables {
     return Number(await this.#one('log_size', { project_id, round }, 'size'));
   }
 
-  /** undefined when there are no such records. */
+  /** undefined if there are no such records. */
   async extentOf(source: Source): Promise<Extent | undefined> {
     const [row] = await this.#connection.query<Extent & { count: string }>(
       sql('log_extent'),
@@ -89,7 +89,7 @@ export class LogTables {
     return row === undefined || row.count === '0' ? undefined : row;
   }
 
-  /** The records of these inserts, without the rows that lost a conflict and without those received within `logged` that the log has. */
+  /** The records of these inserts, except rows that lost a conflict, and rows received within `logged` that the log has. */
   pieces(source: Source, { lost, logged }: { lost: readonly LostRow[]; logged: Extent | undefined }) {
     return this.#connection.query<Piece>(sql('log_pieces'), {
       ...ofSource(source),
@@ -101,7 +101,7 @@ export class LogTables {
     });
   }
 
-  /** As `commit` of the pieces of these inserts, which do not leave the engine. Only for a process that has the store to itself. */
+  /** Like `commit` of the pieces of these inserts, which do not leave the engine. Only for a process that has the store to itself. */
   append({ flushes, since }: Source, { starts, ...head }: Append): Promise<void> {
     const [projects, sizes] = [[...starts.keys()], [...starts.values()].map(String)];
     return this.#connection.command(sql('log_append'), { flushes, since, ...head, projects, sizes });
@@ -112,8 +112,9 @@ export class LogTables {
   }
 
   /**
-   * The rows of those identities of these inserts that have more than one. Finds rows of other writers by their marks, and without a
-   * mark those that a merge would collapse; all others only when `isCareful`. Rows that occurred before `since` are expired, and no rivals.
+   * The rows of those identities of these inserts that have more than one row. Finds rows of other writers by their marks, and without a
+   * mark those that a merge would collapse; all others only if `isCareful`. Rows that occurred before `since` have expired and are no
+   * rivals.
    */
   async rivals(
     flushes: readonly string[],
@@ -133,7 +134,7 @@ export class LogTables {
     return rivals;
   }
 
-  /** Those of the entries that are in a log. */
+  /** The given entries that are in a log. */
   async logged(rivals: readonly Rival[]): Promise<Set<string>> {
     const found = new Set<string>();
     for (const chunk of chunksOf([...rivals], 500)) {
@@ -148,7 +149,7 @@ export class LogTables {
     return found;
   }
 
-  /** Of several proposals for one round the store keeps the first and silently discards the others. */
+  /** Of several proposals for one round, the store keeps the first and silently discards the others. */
   commit({ round, proposal, proposed_at, rows }: Proposal): Promise<void> {
     const values = rows.map(({ project_id, start, entries, received_from, received_to, flushes }) => {
       const piece = { project_id, start, entries_hex: entries, received_from, received_to, flushes };
@@ -184,7 +185,7 @@ export class LogTables {
     return this.#connection.command(sql('log_hash'), { project_id, level, from, to, ...below });
   }
 
-  /** How many hashes of a level are stored, which has no gaps. */
+  /** How many hashes of a level are stored. A level has no gaps. */
   async hashesOf(project_id: string, level: number): Promise<number> {
     return Number(await this.#one('log_hashes_end', { project_id, level }, 'next'));
   }

@@ -42,7 +42,7 @@ export function createLogHeads(signer: LogSigner): LogHeads {
   };
 }
 
-/** The log of one project, read with the statements of one request. Every method rejects with a StoreError. */
+/** The log of one project, read with the statements of one request. Every method rejects with a StoreError if the store is unavailable. */
 export class ProjectLog {
   readonly #projectId: string;
   readonly #heads: LogHeads;
@@ -70,7 +70,7 @@ export class ProjectLog {
     return reading;
   };
 
-  /** Takes the tile with a leaf from a piece that has all of it, so that it need not be read. */
+  /** Takes the tile with a leaf from a piece that contains all of it, so that it need not be read. */
   know({ from, entries }: LogPiece, { index, size }: { index: number; size: number }): void {
     const place = { level: 0, index: Math.floor(index / TILE_WIDTH) };
     const tile = { ...place, width: tileWidth(size, place) };
@@ -106,7 +106,7 @@ export class ProjectLog {
     return { origin: originOf(this.#projectId), size, root };
   }
 
-  /** The signed checkpoint of a size, with the cosignatures of witnesses under it. */
+  /** The signed checkpoint of a size, with the cosignatures of witnesses below it. */
   async checkpoint(size: number): Promise<string> {
     const [signed, cosignatures] = await Promise.all([this.signed(size), this.#cosignatures(size)]);
     return signed + cosignatures.map((line) => `${line}\n`).join('');
@@ -120,12 +120,12 @@ export class ProjectLog {
     return newest;
   }
 
-  /** As `newest`, but up to a second old: a proof of then is still valid now. */
+  /** Like `newest`, but up to a second old: a proof of that time is still valid. */
   async lately(): Promise<Signed> {
     return this.#heads.lately.get(this.#projectId) ?? (await this.newest());
   }
 
-  /** The checkpoint of a size with the signature of the log alone. */
+  /** The checkpoint of a size with the signature of the log only. */
   async signed(size: number): Promise<string> {
     const { signer } = this.#heads;
     signer.requireWhole();
@@ -160,7 +160,7 @@ export class ProjectLog {
   }
 }
 
-/** The parameters of log_cosigned that name a witness. One that replaced its key has signed nothing yet. */
+/** The parameters of log_cosigned that name a witness. A witness that replaced its key has signed nothing yet. */
 export function witnessOf({ name, keyId }: VerifierKey) {
   return { witness: name, key_id: keyId.toString(16).padStart(8, '0') };
 }

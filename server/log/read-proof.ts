@@ -10,7 +10,7 @@ import type { ProjectLog } from './project-log.ts';
 
 type Wanted = Parameters<typeof findDecisionLine>[1];
 
-/** Proves that a record is in the log as it stands. Throws not_found, and proof_pending before it entered. */
+/** Proves that a record is in the log unchanged. Throws not_found, and proof_pending before it has entered. */
 export async function readProof(
   { runRead, log }: { runRead: RunRead; log: ProjectLog },
   wanted: Wanted,
@@ -46,7 +46,9 @@ export async function readProof(
   };
 }
 
-/** The entries that were logged when the record was received. They are read in parallel with the record, before it is known which entry is wanted. */
+/**
+ * The entries that were logged when the record was received. They are read in parallel with the record, before the wanted entry is known.
+ */
 function piecesOf(log: ProjectLog, projectId: string, places: readonly Place[]): Promise<LogPiece[]> {
   const times = places.map(({ received_at }) => received_at).sort();
   const [from, to] = [times[0], times.at(-1)];

@@ -8,9 +8,9 @@ import type { ChunkRow, LogTables, Piece, Rival, Source } from './log-tables.ts'
 export type Work = {
   /** Inserts of this process that succeeded, seen for the first time. */
   fresh: readonly string[];
-  /** Of the fresh inserts. */
+  /** The projects of the fresh inserts. */
   projects: ReadonlySet<string>;
-  /** Inserts that may have records in the log already, or rows still to come; if `isFinal` is false, they will be looked at again. */
+  /** Inserts that may have records in the log already, or rows still to arrive. If `isFinal` is false, they will be checked again. */
   careful: readonly { flush: string; isFinal: boolean }[];
   /** Rows from before the log. */
   hour?: { hour: string; number: number; isFinal: boolean } | undefined;
@@ -19,7 +19,7 @@ export type Work = {
 export const NO_INSERTS = { fresh: [], projects: new Set<string>(), careful: [] };
 
 export type Outcome = {
-  /** False when another process took the round: the same work must be done again, carefully. */
+  /** False if another process took the round: the same work must be done again, carefully. */
   isDone: boolean;
   /** Inserts with rows that lost a conflict and are still there. */
   incomplete: string[];
@@ -31,7 +31,7 @@ export type RoundDeps = {
   tables: Omit<LogTables, 'unlisted' | 'newestFlush' | 'hours' | 'hash' | 'hashesOf'>;
   /** Other services write to this store. */
   isShared: boolean;
-  /** Removes rows that lost against one that is in the log. */
+  /** Removes rows that lost to one that is in the log. */
   remove: (rows: Removal[]) => Promise<void>;
   /** Rows that occurred before this time of the store are expired. */
   expiredBefore: () => string;
@@ -41,23 +41,23 @@ export type RoundDeps = {
 type Loss = { row: Rival; winner: Rival };
 
 const PROPOSALS = 2 ** 48 - 1;
-/** Rows that come while a round looks at them are looked at again, this many times. */
+/** If rows arrive while a round looks at them, it looks again, up to this many times. */
 const LOOKS_MAX = 5;
-/** Rows that are still there after a removal are removed again at once, this many times. */
+/** Rows that are still there after a removal are removed again at once, up to this many times. */
 const REMOVALS_MAX = 5;
 /** How long a sole process may rely on what it read of its own last round; a proposal must be younger than 5 minutes. */
 const NEWS_STAND_MS = 60_000;
 const NO_ONE = { received_from: '1970-01-01 00:00:00.000', received_to: '1970-01-01 00:00:00.000' };
 
 /**
- * Appends records to the logs of projects, in rounds. The rounds in the store define the log, and the store keeps one proposal per
- * round. So a process that was frozen at any point finds its round taken, and changes nothing.
+ * Appends records to the logs of projects, in rounds. The rounds in the store define the log, and the store keeps one proposal per round.
+ * So a process that was frozen at any point finds its round taken, and changes nothing.
  */
 export class LogRounds {
   readonly #deps: RoundDeps;
-  /** The newest round that was seen, and the sizes of logs after it, as far as they were read. */
+  /** The newest round seen, and the known sizes of logs after it. */
   #round: number | undefined;
-  /** The time of the store that was read last, and when by performance.now(); undefined while a round may be under way. */
+  /** The last time read from the store, and when it was read by performance.now(); undefined while a round may be in progress. */
   #newest: { now: string; atMs: number } | undefined;
   readonly #sizes = new Map<string, number>();
 
@@ -72,8 +72,8 @@ export class LogRounds {
   /** Rejects with a StoreError: the work may or may not be done, and must be done again, carefully. */
   async run(work: Work): Promise<Outcome> {
     const { tables, isShared, expiredBefore } = this.#deps;
-    // Before looking for rivals: of two services with one identity, the one that looks last sees the marks of both, and the other's
-    // rounds.
+    // Before looking for rivals: of two services with one identity, the one that looks last sees the marks of both, and the rounds of the
+    // other.
     const now = this.#lately() ?? (await this.#readNews()).now;
     this.#newest = undefined;
     const round = this.round + 1;
@@ -106,7 +106,7 @@ export class LogRounds {
     return { incomplete, ...result };
   }
 
-  /** Whether the round is the one that was proposed, and how the logs grew with it. Undefined when there is no such round. */
+  /** Whether the round is the proposed one, and how the logs grew with it. Undefined if there is no such round. */
   async #readBack({ round, proposal }: { round: number; proposal: string }) {
     const news = await this.#readNews();
     const rows = news.rows.filter((row) => row.round === round);
@@ -150,7 +150,7 @@ export class LogRounds {
     let losses = hour === undefined ? await this.#look(fresh, careful) : [];
     for (let looks = 1; ; looks += 1) {
       const pieces = await tables.pieces(source, { lost: losses.map(({ row }) => row), logged });
-      // Other inserts are complete. Rows of these may have arrived since the look.
+      // Other inserts are complete. Rows of these may have arrived since the check.
       const more = careful.length > 0 ? await this.#look(fresh, careful) : [];
       const known = new Set(losses.map(({ row }) => nameOf(row)));
       if (more.every(({ row }) => known.has(nameOf(row)))) return { pieces, losses };
@@ -160,7 +160,7 @@ export class LogRounds {
     }
   }
 
-  /** Of several rows with one identity, the logged one wins, else the one received first. All others lose. */
+  /** If several rows have one identity, the logged one wins, else the one received first. All others lose. */
   async #look(fresh: readonly string[], careful: readonly string[]): Promise<Loss[]> {
     const { tables, isShared, expiredBefore } = this.#deps;
     const since = expiredBefore();
@@ -202,7 +202,7 @@ export class LogRounds {
     return size;
   }
 
-  /** Looks again, because the store may lose a removal. */
+  /** Checks again, because the store may lose a removal. */
   async #removeLost(fresh: readonly string[], careful: readonly string[]): Promise<void> {
     for (let removals = 0; removals < REMOVALS_MAX; removals += 1) {
       const losses = await this.#look(fresh, careful);

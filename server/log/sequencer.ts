@@ -13,21 +13,21 @@ type SequencerOptions = {
   tables: LogTables;
   /** Other services write to this store. */
   isShared: boolean;
-  /** Resolves when the store may be used, and the identities that a crash left out are marked. */
+  /** Resolves when the store may be used, and the identities that a crash left out are stored. */
   opened: () => Promise<void>;
-  /** Resolves when the identities of all finished inserts are marked in the store. */
+  /** Resolves when the identities of all finished inserts are stored. */
   markOwn: () => Promise<void>;
   remove: (rows: Removal[]) => Promise<void>;
   logger: Logger;
   now: () => number;
 };
 
-/** A round costs nearly as much for one insert as for a hundred. Where services share a store, their records wait for SHARED_AGE_MS, too. */
+/** A round costs nearly as much for one insert as for a hundred. If services share a store, their records also wait for SHARED_AGE_MS. */
 const ROUND_EVERY_MS = { alone: 1500, shared: 1000 };
-/** Rows of an insert that was under way longer could still have come first; see docs/storage.md. */
+/** Rows of an insert that was in progress longer could still have come first; see docs/storage.md. */
 const SHARED_AGE_MS = 1000;
 const SCAN_EVERY_MS = 5000;
-/** Inserts of other services: within this time their own service has logged them, or it never will. */
+/** For inserts of other services: within this time, their own service has logged them, or it never will. */
 const FOREIGN_AGE_MS = 5000;
 /** No insert is carried out after this long. */
 const LANDED_MS = 70_000;
@@ -36,7 +36,10 @@ const SCAN_BACK_MS = 180_000;
 const START_BACK_MS = 3_600_000;
 /** The most fresh inserts in a round, and the most rows of other inserts. */
 const TAKE = { fresh: 2000, careful: 100_000 };
-/** How often to look for rows from before the log: while there are any, and afterwards, because an older service may write to a shared store. */
+/**
+ * How often to look for rows from before the log: while there are any, and afterwards, because an older service may write to a shared
+ * store.
+ */
 const HOURS_EVERY_MS = { found: 60_000, shared: 600_000 };
 
 /** Appends the records of this process to the log, every second or so while there are any, and those of processes that ended. */
@@ -76,7 +79,7 @@ export class Sequencer {
     return Math.max(0, (performance.now() - oldestMs) / 1000);
   }
 
-  /** Numbers the inserts after those in the log, also where their process had its clock ahead: a start scans from the newest one. */
+  /** Numbers the inserts after those in the log, even if their process had its clock ahead: a start scans from the newest one. */
   async open(): Promise<void> {
     const { tables } = this.#options;
     const { flush } = await tables.newestFlush(await tables.newestRound());
@@ -105,7 +108,7 @@ export class Sequencer {
       const isLast = signal.aborted;
       const ageMs = isShared && !isLast ? SHARED_AGE_MS : 0;
       const taken: Waiting[] = (this.#taken = isHourNext ? [] : this.#queue.take({ ...TAKE, ageMs }));
-      // Otherwise rows from before the log would wait for as long as there are inserts in every round.
+      // Otherwise, rows from before the log would wait for as long as there are inserts in every round.
       isHourNext = taken.length > 0 && this.#hours.length > 0;
       let isBehind = false;
       try {
@@ -176,7 +179,7 @@ export class Sequencer {
     this.#hashes.grew(grown);
   }
 
-  /** Looks for inserts that are not in the log: of processes that ended, or are slow. */
+  /** Looks for inserts that are not in the log: of processes that ended or are slow. */
   async #scan(): Promise<void> {
     const { isShared, tables, now } = this.#options;
     const isDue = this.#scanAtMs !== undefined && performance.now() >= this.#scanAtMs;
@@ -204,7 +207,10 @@ export class Sequencer {
     await this.#scanHours();
   }
 
-  /** Where a scan begins that finds all that earlier processes left. Their clock may have been ahead of the store's, and of this one. */
+  /**
+   * Where a scan begins that finds everything that earlier processes left. Their clocks may have been ahead of those of the store and of
+   * this process.
+   */
   async #startOf(head: number, nowMs: number): Promise<bigint> {
     const { flush, atMs } = await this.#options.tables.newestFlush(head);
     const latest = numberAt(Math.min(nowMs, atMs));

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { LogTables } from './log-tables.ts';
 import { SUBTREE } from './subtrees.ts';
 
-/** Subtrees of one statement. */
+/** The number of subtrees in one statement. */
 const TOGETHER_MAX = 500;
 
 /** The statement costs nearly as much for one subtree as for a hundred. */
@@ -12,7 +12,7 @@ const EVERY_MS = 10_000;
 export class SubtreeHashes {
   readonly #tables: Pick<LogTables, 'hash' | 'hashesOf'>;
   readonly #logger: Logger;
-  /** By project: how many are stored, of each level from 1 on. */
+  /** The number of stored hashes by project and level, from level 1 on. */
   readonly #stored = new Map<string, number[]>();
   readonly #waiting = new Map<string, number>();
   #storedAtMs = Number.NEGATIVE_INFINITY;

@@ -21,7 +21,10 @@ type WitnessesOptions = {
 type Grown = { size: number; sinceMs: number; isQuiet: boolean };
 type Cosigned = { size: number; atMs: number };
 
-/** Whether a log is offered now: at most once a minute, and not amid a burst, so that the cosigned checkpoint stays the newest for a while. */
+/**
+ * Whether a log is offered now: at most once a minute, and not during a burst, so that the cosigned checkpoint stays the newest for a
+ * while.
+ */
 export function isDue(
   { sinceMs, isQuiet }: Omit<Grown, 'size'>,
   offeredAtMs: number,
@@ -32,8 +35,8 @@ export function isDue(
 }
 
 /**
- * Offers the checkpoints of grown logs to each witness independently, so that an unreachable one delays nothing. The cosignatures are
- * in the store, so every service shows them. Several services may do the same; each looks in the store first.
+ * Offers the checkpoints of grown logs to each witness independently, so that an unreachable one delays nothing. The cosignatures are in
+ * the store, so every service shows them. Several services may do the same; each checks the store first.
  */
 export class Witnesses {
   readonly #options: WitnessesOptions;
@@ -119,7 +122,7 @@ export class Witnesses {
     }
   }
 
-  /** Resolves with true when the witness has signed the log's present state. */
+  /** Resolves with true if the witness has signed the log's current state. */
   async #offer(witness: Witness, projectId: string): Promise<boolean> {
     const { logOf, logger, now } = this.#options;
     const log = logOf(projectId);

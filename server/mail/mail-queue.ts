@@ -26,7 +26,7 @@ export class MailQueue {
       for (const result of MAIL_RESULTS) options.counter.inc({ kind, result }, 0);
   }
 
-  /** Queues the mail at once. Resolves with whether the provider took it, and never rejects. */
+  /** Queues the mail. Resolves with whether the provider accepted it, and never rejects. */
   post(message: Message): Promise<boolean> {
     if (this.#jobs.size >= MAILS_WAITING_MAX) {
       this.drop(message.kind, 'too many mails are waiting');
@@ -42,7 +42,7 @@ export class MailQueue {
     this.#countAndLog({ kind }, 'dropped', reason);
   }
 
-  /** Waits a little for queued mails, then drops and logs the others. */
+  /** Waits briefly for queued mails, then drops and logs the others. */
   async close(): Promise<void> {
     const late = sleep(MAIL_DRAIN_MS_MAX, undefined, { ref: false });
     await Promise.race([this.#drain(), late]);

@@ -11,7 +11,7 @@ export type Mailer = {
   isSending: boolean;
   /** Queues a mail and returns at once. */
   post(mail: TokenMail): void;
-  /** The same for alerts. Resolves with whether the provider took it. */
+  /** The same for alerts. Resolves with whether the provider accepted it. */
   postAlert(mail: AlertMail): Promise<boolean>;
   /** Counts and logs a mail that was accepted but will not be sent. */
   drop(kind: MailKind, reason: string): void;

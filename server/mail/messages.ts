@@ -11,7 +11,7 @@ type Letterhead = { serviceName: string; dashboardUrl: string };
 
 type Words = { subject: string; why: string; action: string; validity: string; otherwise: string };
 
-/** `isClaimed`: whether anybody has proved the address of the account. */
+/** `isClaimed`: whether the address of the account was ever verified. */
 export type TokenMail = { kind: TokenMailKind; to: string; token: string; isClaimed: boolean };
 
 /** Builds the mail with the one-time link. */
@@ -25,7 +25,7 @@ export function messageFrom(
 
 export type AlertMail = { to: string; project: string; sentences: string[]; link: string };
 
-/** Builds the mail about an alert, or about all that fired at once. */
+/** Builds the mail about an alert, or about all that fired together. */
 export function alertMessageFrom({ to, project, sentences, link }: AlertMail, serviceName: string): Message {
   const [first = '', ...others] = sentences;
   const words = {
@@ -80,7 +80,7 @@ function wordsOf(
   };
 }
 
-/** What an account loses at its first reset if nobody had proved its address. */
+/** What an account loses at its first reset if its address was never verified. */
 const LOSSES =
   ' Because nobody has verified this address yet, it also revokes the keys of the projects of this account, and removes their webhooks and their other members.';
 

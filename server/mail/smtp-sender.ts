@@ -11,8 +11,8 @@ export function isMailbox(text: string): boolean {
 type SmtpOptions = { smtpUrl: string; apiKey: string; from: string };
 
 /**
- * Sends over SMTP through a pool of connections. The URL gives the host, port, user and TLS mode; the API key is the
- * password. smtps: uses TLS from the start. smtp: uses STARTTLS if the server offers it, always with ?requireTLS=true.
+ * Sends over SMTP through a pool of connections. The URL gives the host, port, user and TLS mode; the API key is the password. smtps: uses
+ * TLS from the start. smtp: uses STARTTLS if the server offers it, always with ?requireTLS=true.
  */
 export function createSmtpSender({ smtpUrl, apiKey, from }: SmtpOptions): {
   send: SendMail;

@@ -11,7 +11,7 @@ import { Type } from '../type.ts';
 
 export type MemberDeps = {
   accountStore: { emailsOf(accountIds: string[]): Promise<Map<string, string>> };
-  /** The account that may become a member. One that is not verified is invited. */
+  /** The account that may become a member. An unverified one is invited. */
   findInvitee(
     email: string,
     address: string,
@@ -40,7 +40,7 @@ const ONE_MEMBER = {
   problems: ['not_found', 'conflict'],
 } as const;
 
-/** The members of a project. Admins manage the members below them, owners all. */
+/** The members of a project. Admins manage the members below them, owners manage all. */
 export function memberEndpoints(deps: MemberDeps) {
   const { membersOf, memberOf } = createMemberReads(deps);
   const additions = new RateLimit('members_added', MEMBERS_ADDED_PER_ACCOUNT_MAX);
@@ -135,7 +135,7 @@ export function memberEndpoints(deps: MemberDeps) {
         const member = (await membersOf(id)).find((one) => one.account_id === account_id);
         if (member !== undefined) await remove(call, member);
         const revoked = withKeys ? await revokeKeys(call, account_id) : [];
-        // The keys of an account that has left can be revoked, too: an earlier call may have failed between the two steps.
+        // The keys of an account that has already left can also be revoked: an earlier call may have failed between the two steps.
         if (member === undefined && revoked.length === 0) throw noSuchMember();
       },
     }),

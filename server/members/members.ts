@@ -9,7 +9,7 @@ export type Member = { account_id: string; role: Role; added_at: string };
 
 /** `changedBy` says who changes it: an account id, '' on the command line. */
 type Membership = { projectId: string; accountId: string; changedBy: string; byGroup?: boolean };
-/** The role that an account gets, undefined for none, given its own and that of `changedBy`. May refuse by throwing. */
+/** The role that an account gets, undefined for none, given its own and that of `changedBy`. Throws to refuse. */
 export type Change = (held: Role | undefined, changers: Role | undefined) => Role | undefined;
 /** The role of an account before and after a change. */
 export type RoleChange = Record<'before' | 'role', Role | undefined>;
@@ -22,7 +22,7 @@ type Newest = {
 };
 type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
-/** When several processes change one project at the same time, each round lets one of them. */
+/** When several processes change one project at the same time, one of them succeeds in each round. */
 const CHANGE_TRIES_MAX = 10;
 
 /** The members of projects and their roles. The account that made a project is its first owner. */
@@ -47,8 +47,8 @@ export class Members {
   }
 
   /**
-   * Gives an account a role, takes it, or changes it. Changes of one project run one after the other, in all processes. Rejects
-   * with conflict instead of taking the role of the last owner.
+   * Gives an account a role, removes it, or changes it. Changes of one project run one after the other, in all processes. Rejects with
+   * conflict instead of removing the role of the last owner.
    */
   change(membership: Membership, change: Change): Promise<RoleChange> {
     const { projectId, accountId, changedBy } = membership;
@@ -70,8 +70,8 @@ export class Members {
   }
 
   /**
-   * Gives an account the roles that its groups at the provider give, by project, and ends memberships that came from a group and are no
-   * longer given. Memberships that members gave stay, and so does the last owner of a project.
+   * Gives an account the roles that its groups at the provider give, by project. Ends memberships that came from a group and are no longer
+   * given. Memberships that members gave stay, and so does the last owner of a project.
    */
   async setByGroups(
     accountId: string,
@@ -100,8 +100,8 @@ export class Members {
   }
 
   /**
-   * False when another process has changed the project since `newest`: of the changes that follow one version, the store keeps the
-   * first. A later change gets a higher version even if another process's clock is ahead.
+   * False if another process has changed the project since `newest`: of several changes that follow one version, the store keeps the first.
+   * A later change gets a higher version even if another process's clock is ahead.
    */
   async #write(
     membership: Membership,
@@ -116,7 +116,7 @@ export class Members {
       account_id: accountId,
       project_id: projectId,
       is_member: role === undefined ? 0 : 1,
-      // Never '': an empty role stands for a row from before roles.
+      // Never '': an empty role marks a row from before roles.
       role: role ?? held?.role,
       changed_by: changedBy,
       by_group: role !== undefined && (byGroup || isFromGroup) ? 1 : 0,
@@ -135,7 +135,7 @@ export class Members {
   }
 }
 
-/** What the activity says of a change. Undefined: nothing changed. */
+/** The activity that describes a change. Undefined: nothing changed. */
 export function memberEntry(account: { account_id: string; email?: string }, { before, role }: RoleChange) {
   if (before === role) return undefined;
   if (before === undefined) return { event: 'member_added' as const, detail: { ...account, role } };

@@ -92,7 +92,7 @@ function securityOf(allow: Audience): Record<string, string[]>[] {
   return [...(allow.open === undefined ? [] : [{}]), { session: [] }, { bearerKey: [] }];
 }
 
-/** Every problem that the endpoint may answer. */
+/** Every problem that the endpoint may answer with. */
 function problemsOf({ allow, params, query, body, problems = [] }: Endpoint): Set<ProblemCode> {
   const queryCodes = Object.values<{ 'x-problem'?: ProblemCode }>(query?.properties ?? {});
   return new Set<ProblemCode>([

@@ -17,7 +17,7 @@ const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/
 /** Compresses 1.5 MB in 50 ms, to 30 % of it. */
 const BROTLI_QUALITY = 5;
 
-/** The files that the page needs, and where they are. Nothing else of the package is served. */
+/** The files that the page needs, and where they are. No other files of the package are served. */
 const FOLDERS: Record<string, string> = {
   'start.js': OWN,
   'page.css': OWN,
@@ -35,7 +35,7 @@ const PUBLIC = { method: 'GET', tag: 'Operations', allow: 'anyone' } as const;
 
 /** The OpenAPI document of the other endpoints and of these, and a page to read it. */
 export function openapiEndpoints(others: readonly Endpoint[]) {
-  // At the first request: it takes a twentieth of a start, and most processes never show it.
+  // Built at the first request: it takes a twentieth of a start, and most processes never show it.
   const describe = (): ReturnType<typeof openapiDocument> => openapiDocument([...others, ...own]);
   const own = [
     endpoint({
@@ -103,7 +103,7 @@ async function sendDocs(req: Request, res: Response, name: string, content: Cont
 async function compressed({ type, cacheControl, read }: Content): Promise<StaticFile> {
   const identity = read();
   const quality = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  // Browsers take Brotli over https only.
+  // Browsers accept Brotli over https only.
   const bodies = new Map<Encoding, Buffer>([
     ['br', await promisify(brotliCompress)(identity, { params: quality })],
     ['gzip', await promisify(gzip)(identity)],

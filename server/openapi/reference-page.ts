@@ -23,8 +23,8 @@ const CREDENTIALS: Record<string, string> = {
 };
 
 /**
- * The page at /docs: the whole OpenAPI document as HTML. It needs no script to be read; start.js follows the theme of the
- * dashboard and loads Swagger UI when an operation is tried.
+ * The page at /docs: the whole OpenAPI document as HTML. It needs no script to be read; start.js follows the theme of the dashboard and
+ * loads Swagger UI when an operation is tried.
  */
 export function referencePage({ info, tags, paths, components }: ReturnType<typeof openapiDocument>): string {
   const operations = Object.entries(paths).flatMap(([path, item]) =>

@@ -1,6 +1,6 @@
 import { Html, html } from '../html.ts';
 
-/** A JSON schema, as far as this document uses it. */
+/** The subset of JSON Schema that this document uses. */
 export type Schema = {
   type?: string | string[];
   format?: string;
@@ -23,7 +23,7 @@ type Field = { name: string; schema: Schema; note?: string; description?: string
 
 const REF = '#/components/schemas/';
 
-/** The type of a value with its bounds, and the members of what is in it. */
+/** The type of a value with its bounds, and the members of its contents. */
 export function schemaHtml(schema: Schema): Html {
   return html`<p class="type">${typeHtml(schema)}</p>
     ${membersHtml(schema)}`;

@@ -64,7 +64,7 @@ export const EFFECT_DENY = 1;
 /** Set in the first word of a path step that is an index; otherwise that word is the length of the name. */
 export const INDEX_BIT = 0x8000_0000;
 
-/** Stands for `?` in a part of a pattern: UTF-8 never contains this byte. */
+/** Represents `?` in a part of a pattern: UTF-8 never contains this byte. */
 export const ANY_BYTE = 0xff;
 
 /** The policy has no fallback role. */

@@ -1,7 +1,7 @@
 import { utf8From } from '../../client/policy/language/index.ts';
 import { BLOB_ADDRESS, HEAD_WORDS } from './blob-layout.ts';
 
-/** A place in the pool of bytes. Its address is known once all words are written. */
+/** A position in the pool of bytes. Its address is known once all words are written. */
 export type PoolRef = { offset: number; length: number };
 
 /**

@@ -10,7 +10,7 @@ type BundleParts = {
   compiled: CompiledPolicy;
   agent_version_id: string;
   created_at: string;
-  /** Without it the bundle does not expire. */
+  /** Without it, the bundle does not expire. */
   expires_at?: string | undefined;
 };
 

@@ -59,7 +59,7 @@ function unsignedLeb(value: number): number[] {
   return [...bytes, left];
 }
 
-/** For numbers from 0: one more byte where the sign bit would be set. */
+/** For numbers from 0: one more byte if the sign bit would be set. */
 function signedLeb(value: number): number[] {
   const bytes = unsignedLeb(value);
   const last = bytes.pop() ?? 0;

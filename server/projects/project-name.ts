@@ -10,7 +10,7 @@ export const NEW_PROJECT = Type.Object({
 
 const parseNewProject = createParser<Static<typeof NEW_PROJECT>>(NEW_PROJECT);
 
-/** The name without the spaces around it. Throws body_invalid. */
+/** The name without surrounding spaces. Throws body_invalid. */
 export function parseProjectName(body: unknown): string {
   const name = parseNewProject(body).name.trim();
   if (name === '') throw bodyInvalid([{ path: '/name', message: 'must not be blank' }]);

@@ -18,7 +18,7 @@ export class Projects {
     this.#options = options;
   }
 
-  /** Rejects with conflict when the owner already has a project with this name. `ownerId` is '' on the command line. */
+  /** Rejects with conflict if the owner already has a project with this name. `ownerId` is '' on the command line. */
   async create(name: string, ownerId = ''): Promise<Project> {
     const { store, mutex, now } = this.#options;
     const id = randomUUID();

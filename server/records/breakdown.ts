@@ -18,7 +18,7 @@ const DIMENSIONS = {
 export type Dimension = keyof typeof DIMENSIONS;
 export const DIMENSION_NAMES = Object.keys(DIMENSIONS) as Dimension[];
 
-/** Each row has the totals, too. */
+/** Each row also has the totals. */
 type BreakdownRow = OutcomeCounts & { [Key in keyof OutcomeCounts as `all_${Key}`]: number } & {
   name: string;
   entries: number;

@@ -14,7 +14,7 @@ export type ReadScope = {
 };
 
 export type OutcomeCounts = { total: number; allow: number; deny: number; needs_approval: number };
-/** `entries`: how many rows the facet has, also beyond the limit of its list. */
+/** `entries`: the number of rows of the facet, including those beyond the limit of its list. */
 type SummaryRow = OutcomeCounts & { facet: '' | 'agent' | 'role' | 'tool'; name: string; entries: number };
 export type BucketRow = OutcomeCounts & { start_seconds: number };
 
@@ -31,8 +31,8 @@ export function whereOf({ projectId, window, filters }: ReadScope): Where {
 }
 
 /**
- * The same for a count, which reads whole days and hours from projections where it can and should. `bucketSeconds` undefined: the count
- * needs columns that they do not have.
+ * The same for a count, which reads whole days and hours from projections where this is possible and faster. `bucketSeconds` undefined: the
+ * count needs columns that the projections do not have.
  */
 export async function countedOf(days: ReadDays, scope: ReadScope, bucketSeconds: number | undefined) {
   const { filters, window } = scope;
@@ -108,8 +108,8 @@ export async function countOverTime(
 }
 
 /**
- * The buckets of a window without gaps, each with its row if it has one, from the bucket of its start to that of its end.
- * A window without an upper end goes on to its newest record, which may be up to five minutes ahead.
+ * The buckets of a window without gaps, each with its row if it has one, from the bucket of its start to that of its end. A window without
+ * an upper end continues to its newest record, which may be up to five minutes ahead.
  */
 export function bucketsFrom<Row extends { start_seconds: number }>(
   rows: Row[],

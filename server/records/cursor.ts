@@ -1,7 +1,7 @@
 import type { Fault, RequestError } from '../errors.ts';
 import { queryInvalid, quoted } from '../http/query.ts';
 
-/** A place in a list that is newest first: everything after this record, in the order of the list. */
+/** A position in a list that is newest first: everything after this record, in the order of the list. */
 export type Cursor = { occurredAtMs: number; event_id: string };
 
 const VERSION = 'v1';
@@ -10,7 +10,7 @@ const PATTERN = /^v1 (-?\d{1,15}) ([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 const MS_MIN = -2_208_988_800_000;
 export const MS_MAX = 10_413_791_999_999;
 
-/** Opaque to callers, safe in a URL, and valid while records come and go. */
+/** Opaque to callers, safe in a URL, and valid while records are added and removed. */
 export function cursorText({ occurredAtMs, event_id }: Cursor): string {
   return Buffer.from(`${VERSION} ${occurredAtMs} ${event_id}`).toString('base64url');
 }

@@ -8,8 +8,8 @@ import type { ReadWindow } from './window.ts';
 import { DAY_MS } from '../durations.ts';
 
 /**
- * The writers of a store, which may write a row twice: this process alone, several on one ClickHouse server, or several on a cluster,
- * where no node can list all parts.
+ * The writers of a store that may write a row twice: this process alone, several on one ClickHouse server, or several on a cluster, where
+ * no node can list all parts.
  */
 export type Writers = 'sole' | 'several' | 'cluster';
 
@@ -34,9 +34,9 @@ type ReadDaysOptions = {
   fewRows?: number;
 };
 
-/** To plan the part of a statement that reads a projection takes as long as to read this many rows, or longer: docs/storage.md. */
+/** Planning the part of a statement that reads a projection takes at least as long as reading this many rows: docs/storage.md. */
 const FEW_ROWS = 250_000;
-/** Meanwhile a busy writer adds as many. */
+/** A busy writer adds about as many in this time. */
 const PARTS_STAND_MS = 5000;
 /** Days after today that may hold rows, because clocks may be ahead. */
 const DAYS_AHEAD = 2;
@@ -45,9 +45,9 @@ const LIST_AGAIN_MS = 1000;
 const CHECK_AGAIN_MS = 60_000;
 
 /**
- * Knows the days on which a row may be stored twice. Only they need FINAL, which is slow and reads no projection. A day in
- * one merged part holds every row once. For a sole writer that stays true, because it looks up identities before it
- * writes; it checks the other days once, in the background.
+ * Knows the days on which a row may be stored twice. Only they need FINAL, which is slow and reads no projection. A day in one merged part
+ * holds every row once. For a sole writer that stays true, because it looks up identities before it writes. It checks the other days once,
+ * in the background.
  */
 export class ReadDays {
   readonly #options: ReadDaysOptions;
@@ -77,7 +77,7 @@ export class ReadDays {
     const finalDays = days.filter((day) => before.get(day)?.may_repeat === 1);
     const result = await work(finalDays);
     const after = await this.#list(signal);
-    // Meanwhile another process may have added rows that were already there.
+    // In the meantime, another process may have added rows that were already there.
     const isSame = (day: string) => finalDays.includes(day) || partsOf(before, day) === partsOf(after, day);
     return days.every(isSame) ? result : work(days);
   }
@@ -89,7 +89,7 @@ export class ReadDays {
     return this.read(window, work, signal);
   }
 
-  /** Whether a range holds so few rows, of all projects, that they are read sooner as they are than from projections. An estimate. */
+  /** Whether a range holds so few rows, of all projects, that reading them directly is faster than using projections. An estimate. */
   async hasFewRows(range: Range): Promise<boolean> {
     const { writers, now, fewRows = FEW_ROWS } = this.#options;
     if (writers === 'cluster' || fewRows === 0) return false;
@@ -121,7 +121,7 @@ export class ReadDays {
   async #relist(days: string[], startMs: number): Promise<void> {
     const listed = await this.#list();
     this.#listedAtMs = startMs;
-    // Also the other days: the next read may need them.
+    // Includes the other days: the next read may need them.
     for (const day of [...days, ...listed.keys()])
       if (listed.get(day)?.may_repeat !== 1) this.#unique.add(day);
     const unsure = days.filter((day) => !this.#unique.has(day));
@@ -174,7 +174,7 @@ function daysOf({ sinceMs, beforeMs, toMs }: Range): string[] {
   return daysBetween(sinceMs, Math.min(beforeMs - 1, toMs + DAYS_AHEAD * DAY_MS));
 }
 
-/** How much of a day lies in a range, from 0 to 1; of today, of what has passed. */
+/** The fraction of a day that lies in a range, from 0 to 1; for today, of the time that has passed. */
 function shareOf(day: string, { sinceMs, beforeMs }: Range, nowMs: number): number {
   const startMs = Date.parse(day);
   const endMs = Math.max(startMs + 1, Math.min(startMs + DAY_MS, nowMs));

@@ -16,8 +16,8 @@ const EVERY_MS = 5 * 60_000;
 const SHARE_MAX = 1 / 20;
 
 /**
- * Sets the gauge of emitted events by their outcome, for the last full hour and all projects together, counted as the reads count them.
- * The running hour is left out, because its events are still on the way.
+ * Sets the gauge of emitted events by their outcome, for the last full hour and all projects together, counted in the same way as in the
+ * reads. The current hour is left out, because its events are still on their way.
  */
 export class EmittedGauge {
   readonly #options: Options;

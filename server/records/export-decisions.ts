@@ -23,15 +23,15 @@ const PAGE_ROWS = { first: 1000, min: 250, max: 10_000 };
 /** The size of a page: large enough to be fast, small enough for constant memory. */
 const PAGE_BYTES = 640 * 1024;
 /**
- * A page looks back this many times as far as the page before it reached, because the store sorts all rows in range to
- * find the newest. A range that proves too short grows by the same factor.
+ * A page looks back this many times as far as the page before it reached, because the store sorts all rows in range to find the newest. A
+ * range that turns out too short grows by the same factor.
  */
 const LOOK_BACK = 4;
 const BEFORE_EVERY_ID = '';
 
 /**
- * All matching records, newest first, in pages, because the store keeps the whole result of a statement in memory.
- * Between pages nothing runs in the store, however slowly the caller reads.
+ * All matching records, newest first, in pages, because the store keeps the whole result of a statement in memory. Between pages nothing
+ * runs in the store, however slowly the caller reads.
  */
 export async function* exportBytes(
   reads: AuditReads,

@@ -1,12 +1,12 @@
 import { readLeb128 } from '../leb128.ts';
 import type { Cursor } from './cursor.ts';
 
-/** A page of decisions_export.sql: its lines, how many they are, and the place of the last one. */
+/** A page of decisions_export.sql: its lines, their number, and the position of the last one. */
 export type ExportPage = { bytes: Buffer; rows: number; last: Cursor | undefined };
 
 const TIME_BYTES = 8;
 
-/** Parses a result in RowBinary: an Int64 and two strings, each behind its length. */
+/** Parses a result in RowBinary: an Int64 and two strings, each after its length. */
 export function parseExportPage(result: Buffer): ExportPage {
   const lines: Buffer[] = [];
   let last: Cursor | undefined;

@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../durations.ts';
 const LAYOUT = { eventId: 36, salt: 16, entry: 32, receivedMs: 13 };
 const LINE_BYTES = Object.values(LAYOUT).reduce((sum, bytes) => sum + bytes);
 
-/** salt in base64, entry in hex of upper case. */
+/** salt in base64, entry in upper-case hex. */
 type Place = { eventId: string; salt: string; entry: string; receivedMs: number };
 
 /** For each record of the export, in its order: its index in the log and its salt, as NDJSON. */

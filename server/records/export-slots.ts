@@ -6,7 +6,7 @@ export class ExportSlots {
   readonly #ofProject = new Map<string, number>();
   #running = 0;
 
-  /** Runs one export. Rejects with overloaded when too many are running. */
+  /** Runs one export. Rejects with overloaded if too many are running. */
   async run(projectId: string, work: () => Promise<void>): Promise<void> {
     const count = this.#ofProject.get(projectId) ?? 0;
     if (this.#running >= EXPORTS_RUNNING_MAX || count >= EXPORTS_OF_PROJECT_MAX)

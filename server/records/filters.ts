@@ -12,8 +12,8 @@ type AnyFilterName = FilterName | (typeof INVOCATION_FILTER_NAMES)[number];
 type ParamName = AnyFilterName | `not_${AnyFilterName}` | 'q';
 
 /**
- * Any of the values of a filter, and none of those of its `not_…`; an empty list does not filter. '' is the empty value. `q`
- * has at most one text, which the reason or the arguments contain.
+ * Any of the values of a filter, and none of those of its `not_…`; an empty list does not filter. '' is the empty value. `q` has at most
+ * one text, which the reason or the arguments contain.
  */
 export type DecisionFilters = Record<ParamName, readonly string[]>;
 
@@ -55,7 +55,7 @@ export const INVOCATION_FILTERS = parametersOf(INVOCATION_FILTER_NAMES);
 /** The sums of model calls by hour have no role. */
 export const USAGE_FILTERS = parametersOf(['agent', 'user_id', 'session_id']);
 
-/** The filters of a query; those that it lacks do not filter. */
+/** The filters of a query. Missing ones do not filter. */
 export function filtersFrom(query: Partial<Record<string, unknown>>): DecisionFilters {
   const given = [...FILTER_NAMES, 'model'].flatMap((name) => [
     [name, query[name] ?? []],

@@ -6,21 +6,21 @@ import { clickhouseSeconds, clickhouseTime } from '../store/time.ts';
 import type { AuditReads } from './days.ts';
 import type { DecisionRow } from './record.ts';
 
-/** Almost always longer than the copy of an identity takes. */
+/** Almost always longer than copying an identity takes. */
 const RECENT_MS = 10 * 60_000;
 
 type Wanted = { projectId: string; eventId: string; nowMs: number; signal: AbortSignal };
 
 /** The columns of decision_line.sql. */
 type DecisionLineRow = { received_at: string; line: string; salt: string };
-/** The data of a record that the log is made of. received_at: as the store prints it. */
+/** The data of a record that the log is built from. received_at: as the store prints it. */
 type DecisionLine = { received_at: string; line: string; salt: Uint8Array; entry: Uint8Array };
 type Reads = Pick<AuditReads, 'runRead'>;
 
 /** When a record occurred and was received, as the store prints it. */
 export type Place = { occurred_at: string; received_at: string };
 
-/** The living record of an id in any case; undefined when there is none, also for a text that is no UUID. */
+/** The living record of an id in any case; undefined if there is none, and for a text that is not a UUID. */
 export async function findDecision(reads: Reads, wanted: Wanted): Promise<DecisionRow | undefined> {
   return find<DecisionRow>(reads, { ...wanted, places: await placesOf(reads, wanted) }, 'decision');
 }
@@ -37,7 +37,7 @@ export async function findDecisionLine(
   return { received_at: row.received_at, line: row.line, salt, entry: entryOf(salt, row.line) };
 }
 
-/** Where the record with an id may be. None: it is unknown, or young. */
+/** Where the record with an id may be. None: it is unknown, or recent. */
 export async function placesOf({ runRead }: Reads, { projectId, eventId, signal }: Wanted): Promise<Place[]> {
   const event_id = eventId.toLowerCase();
   if (!UUID_TEXT.test(event_id)) return [];
@@ -59,7 +59,7 @@ async function find<Row>(
   };
   const times = places.map(({ occurred_at }) => occurred_at);
   const known = times.length === 0 ? undefined : await readFrom(times, null);
-  // Identities are copied a moment after their rows, so a record may be younger than its place.
+  // Identities are copied a moment after their rows, so a record may be more recent than its place.
   const recent = clickhouseSeconds(nowMs - RECENT_MS);
   return known ?? (await readFrom([], recent)) ?? (await readFrom([], null));
 }

@@ -5,10 +5,10 @@ import { MS_MAX } from './cursor.ts';
 import type { AuditReads } from './days.ts';
 import { droppedOf, type GapPage, readLedger, type Stream, STREAMS } from './ledger.ts';
 
-/** A place in the list of gaps: everything after this one. */
+/** A position in the list of gaps: everything after this one. */
 type GapCursor = { beforeMs: number; stream: Stream; emitter: string; first: number };
 
-/** GET …/audit/gaps: newest first, by when the later neighbour was received; of one millisecond, decisions first. */
+/** GET …/audit/gaps: newest first, by when the later neighbour was received. Within one millisecond, decisions come first. */
 export async function readGaps(
   reads: AuditReads,
   scope: ReadScope,
@@ -67,7 +67,7 @@ function byPlace({ place: a }: Placed, { place: b }: Placed): number {
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The part after the cursor in one stream: of the cursor's own millisecond, only gaps that sort after it. */
+/** The part after the cursor in one stream: within the cursor's own millisecond, only gaps that sort after it. */
 function pageOf(stream: Stream, limit: number, cursor: GapCursor | undefined): GapPage {
   if (cursor === undefined) return { limit, until: null, until_emitter: FIRST_ID, until_first: 0 };
   const until = clickhouseTime(cursor.beforeMs);

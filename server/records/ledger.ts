@@ -10,8 +10,8 @@ export const STREAMS = ['decisions', 'llm_invocations'] as const;
 export type Stream = (typeof STREAMS)[number];
 
 /**
- * A gap in the numbers of an emitter: the first of them, how many they are, how many drops the later neighbour reports in all, and 1
- * when it belongs to the window. The drops before the first record that has not expired are one gap outside of it.
+ * A gap in the numbers of an emitter: the first of them, their count, the total drops that the later neighbour reports, and 1 if it belongs
+ * to the window. The drops before the first record that has not expired are one gap outside of it.
  */
 export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
 /** A gap on a page; see ledger.sql. */
@@ -25,7 +25,7 @@ type LedgerRow = {
   pages?: [emitter: string, gaps: Gap[], page: ListedGap[]][];
 };
 
-/** Which gaps to list: how many, and after which place in the list. */
+/** Which gaps to list: how many, and after which position in the list. */
 export type GapPage = { limit: number; until: string | null; until_emitter: string; until_first: number };
 const NOTHING: LedgerRow = { emitters: 0, unclosed: 0, received: 0, gaps: [] };
 const NO_PAGE = { limit: null, until: null };
@@ -70,7 +70,7 @@ export async function readLedger(
 }
 
 /**
- * How many of each gap were dropped, for all gaps of an emitter in order: the drops that the later neighbour reports, less those that
+ * How many of each gap were dropped, for all gaps of an emitter in order: the drops that the later neighbour reports, minus those that
  * explain earlier gaps. The rest of a gap is missing.
  */
 export function droppedOf(gaps: readonly Gap[]): number[] {

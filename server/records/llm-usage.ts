@@ -4,7 +4,7 @@ import { rfc3339FromClickhouse } from '../store/time.ts';
 import { bucketsFrom, countedOf, GROUPS_MAX, type ReadScope, scopeFields } from './counts.ts';
 import type { AuditReads } from './days.ts';
 
-/** The sums are text: they may exceed 2^53. */
+/** The sums are text, because they may exceed 2^53. */
 type Sums = {
   calls: number;
   input_tokens: string;
@@ -32,7 +32,7 @@ const DIMENSIONS = {
 export type UsageDimension = keyof typeof DIMENSIONS;
 export const USAGE_DIMENSION_NAMES = Object.keys(DIMENSIONS) as UsageDimension[];
 
-/** Each row has the sums over all values, too. */
+/** Each row also has the sums over all values. */
 type BreakdownRow = Sums & { [Key in keyof Sums as `all_${Key}`]: Sums[Key] } & {
   name: string;
   entries: number;

@@ -14,10 +14,10 @@ type Source = {
   statement: 'decisions_page' | 'llm_invocations_page';
   countPerDay: (reads: AuditReads, scope: ReadScope, finalDays: string[]) => Promise<DayCount[]>;
 };
-/** Where a row stands in the list, as the store prints it. */
+/** The position of a row in the list, as the store prints it. */
 type Placed = { occurred_at: string; event_id: string };
 
-/** One page of records, newest first, with how many there are in all and where the next page begins. */
+/** One page of records, newest first, with the total number of records and the start of the next page. */
 export async function readRecords<Row extends Placed>(
   reads: AuditReads,
   scope: ReadScope,
@@ -44,7 +44,7 @@ export async function readRecords<Row extends Placed>(
   };
 }
 
-/** Counts the records per day and reads the page from the days that hold it. Meanwhile it reads the most likely day. */
+/** Counts the records per day and reads the page from the days that hold it. At the same time, it reads the most likely day. */
 async function readPage<Row>(
   reads: AuditReads,
   scope: ReadScope,
@@ -78,8 +78,8 @@ type PageReader<Page> = {
 };
 
 /**
- * Reads a page on the days that hold it. If it falls short, counted records have gone since, and it is read on all further days: only
- * the last page has fewer records than its limit.
+ * Reads a page on the days that hold it. If it falls short, counted records are gone, and it is read on all further days: only the last
+ * page has fewer records than its limit.
  */
 export async function readOnDays<Page>(
   counts: DayCount[],
@@ -92,7 +92,7 @@ export async function readOnDays<Page>(
   return numberOf(found) < page.limit && held.days.length < all.days.length ? read(all) : found;
 }
 
-/** The parameters of where a page begins: null for the newest record. */
+/** The parameters of the start of a page: null for the newest record. */
 export function cursorParams(cursor: Cursor | undefined) {
   if (cursor === undefined) return { until: null, until_id: null };
   return { until: clickhouseTime(cursor.occurredAtMs), until_id: cursor.event_id };

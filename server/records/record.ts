@@ -10,8 +10,8 @@ const SERVER_KEYS = ['project_id', 'agent_version_id', 'received_at'] as const;
 export const RECORD_KEYS = [...Object.keys(decisionEventSchema.properties), ...SERVER_KEYS];
 
 /**
- * A stored row as the JSON text of a record. hint and arguments go from the stored text to the
- * answer as they are, so that every number in them keeps its digits.
+ * A stored row as the JSON text of a record. hint and arguments are copied from the stored text unchanged, so that every number in them
+ * keeps its digits.
  */
 export function recordText({
   hint,

@@ -14,11 +14,11 @@ type Answers = Record<string, unknown>;
 type Entry = [string, unknown];
 
 /**
- * Runs every read twice for the same instant: as the endpoints do, and from rows alone, with FINAL on every day. Resolves with the
- * entries that differ.
+ * Runs every read twice for the same instant: as the endpoints do, and from rows only, with FINAL on every day. Resolves with the entries
+ * that differ.
  */
 export async function verifyReads(options: ReadsOptions, scope: ReadScope): Promise<Difference[]> {
-  // Projections, also where few rows would be read as they are.
+  // Uses projections even if reading few rows directly would be faster.
   const fast = await answersOf(createReads({ ...options, fewRows: 0 }), scope);
   // As on a cluster: every day may hold repeated rows.
   const rowsAlone = createReads({ ...options, writers: 'cluster' });

@@ -15,7 +15,7 @@ const WINDOWS = {
 export const WINDOW_NAMES = Object.keys(WINDOWS) as WindowName[];
 export type WindowName = keyof typeof WINDOWS;
 
-/** The bucket sizes of a range: the smallest that makes few enough buckets. */
+/** The bucket sizes of a range: the smallest size that gives few enough buckets. */
 export const BUCKET_SECONDS = [60, 300, 900, 3600, 21_600, 86_400] as const;
 const BUCKETS_MAX = 200;
 /** Later than every record: the end of ranges without an upper end. It is the start of a day. */
@@ -27,9 +27,9 @@ const WEEK_MS = 7 * DAY_MS;
 
 /** The records with sinceMs <= occurred_at < beforeMs. */
 export type ReadWindow = {
-  /** Null for a range that the caller gave. */
+  /** Null for a range that the caller specified. */
   name: WindowName | null;
-  /** As given in the answer. */
+  /** As stated in the answer. */
   fromMs: number;
   toMs: number;
   /** Never earlier than the oldest living record. */
@@ -99,8 +99,8 @@ export const NO_WHOLE_PARTS: WholeParts = {
 };
 
 /**
- * `bucketSeconds`: whole days and hours must not be longer. Of days more than a week must be whole: the hours of one are quickly
- * read, and planning another part of a statement takes longer (54 instead of 73 ms over 7 days of 10 million records).
+ * `bucketSeconds`: whole days and hours must not be longer. Whole days are used only for more than a week: the hours of a week are read
+ * quickly, and planning another part of a statement takes longer (54 instead of 73 ms over 7 days of 10 million records).
  */
 export function wholePartsOf({ sinceMs, beforeMs, toMs }: ReadWindow, bucketSeconds: number): WholeParts {
   const within = (unitMs: number) => ({

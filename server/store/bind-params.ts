@@ -3,11 +3,9 @@ export type QueryParam = string | number | null | readonly string[];
 export type QueryParams = Record<string, QueryParam>;
 
 /**
- * Puts a SET of the parameters before a statement, for the embedded engine.
- *
- * By hand, because chdb's own binding shares parameters across the process and so runs statements with parameters one at
- * a time: a slow report would delay the write path. A SET belongs to its connection. The values are string literals, in
- * which only `\` and `'` are special.
+ * Puts a SET of the parameters before a statement, for the embedded engine. Done by hand, because chdb's own binding shares parameters
+ * across the process and so runs statements with parameters one at a time: a slow report would delay the write path. A SET belongs to its
+ * connection. The values are string literals, in which only `\` and `'` are special.
  */
 export function withParamsSet(sql: string, params: QueryParams): string {
   const settings = Object.entries(params).map(

@@ -3,7 +3,7 @@ import type { Connection, QueryParams } from './connection.ts';
 import { StoreError } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Rows of the same columns to add, in one insert. Of several inserts with one token the store keeps only the first. */
+/** A row to add, or several with the same columns, in one insert. Of several inserts with one token, the store keeps only the first. */
 type Append = { table: string; values: Record<string, unknown> | Record<string, unknown>[]; token?: string };
 
 /**
@@ -13,7 +13,7 @@ type Append = { table: string; values: Record<string, unknown> | Record<string, 
 export type BoundedStore = {
   query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;
   append(row: Append): Promise<void>;
-  /** How long the store has answered nothing, while statements are open. */
+  /** How long the store has not answered anything while statements are open. */
   silentMs(): number;
 };
 

@@ -5,7 +5,7 @@ import { StoreOpenError } from './open-faults.ts';
 /** A part of a table that was damaged when the engine opened the store. Its rows are missing from every answer. */
 export type BrokenPart = { table: string; name: string };
 
-/** Tables of what happened. The others say what is in force, and without rows of them a revoked key would work again. */
+/** Tables of past events. The others hold the current state: if they lost rows, a revoked key would work again, for example. */
 const RECORDS = new Set([
   'activity',
   'alerts',
@@ -24,7 +24,7 @@ export function findBrokenParts(connection: Connection): Promise<BrokenPart[]> {
   return connection.query<BrokenPart>(sql('parts_broken'));
 }
 
-/** Throws a StoreOpenError where a part is of a table that says what is in force. */
+/** Throws a StoreOpenError if a part belongs to a table of the current state. */
 export function requireInForce(parts: BrokenPart[]): void {
   const inForce = parts.filter(({ table }) => !RECORDS.has(table));
   if (inForce.length === 0) return;

@@ -15,7 +15,7 @@ const ANSWERS_MAX = 1000;
 export class CallerCache {
   readonly #answers = new LRUCache<string, Promise<unknown[]>>({ max: ANSWERS_MAX });
 
-  /** The connection, with inserts into one of the tables that end what is kept. Every writer needs it. */
+  /** The connection. Inserts through it into one of the tables invalidate the cache, so every writer must use it. */
   watch(connection: Connection): Connection {
     return {
       ...connection,

@@ -5,14 +5,14 @@ import { StoreError } from './store-error.ts';
 type Claim<T> = {
   /** Finds the holder. If there are several, it must always return the same one. */
   find: () => Promise<T | undefined>;
-  /** Writes the claim with this token, of which the store keeps the first only. */
+  /** Writes the claim with this token. The store keeps only the first insert of a token. */
   write: (token: string) => Promise<void>;
 };
 
 /**
- * Claims a name that only one may hold, and resolves with its holder: the caller, or an earlier one. In this process the
- * callers of one key wait for each other. Of several processes, the store keeps the first insert with the key's token, and
- * reading it back tells each process who holds the name.
+ * Claims a name that only one may hold, and resolves with its holder: the caller, or an earlier one. In this process, the callers of one
+ * key wait for each other. Of several processes, the store keeps the first insert with the key's token, and reading it back tells each
+ * process who holds the name.
  */
 export function claim<T>(mutex: KeyedMutex, key: string, { find, write }: Claim<T>): Promise<T> {
   return mutex.run(key, async () => {

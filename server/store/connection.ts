@@ -27,7 +27,7 @@ export type EncodedRows = {
   last?: string | undefined;
 };
 
-/** One way to the store. Every method rejects with a StoreError. */
+/** One connection to the store. Every method rejects with a StoreError. */
 export type Connection = {
   command(sql: string, params?: QueryParams): Promise<void>;
   query<Row>(sql: string, params?: QueryParams): Promise<Row[]>;
@@ -57,12 +57,12 @@ export type ServerOptions = {
   settings: ClickHouseSettings;
   /** A statement fails when the server is silent for this long. */
   silenceMsMax: number;
-  /** Of inserts without a token. */
+  /** For inserts without a token. */
   mergedInserts?: ClickHouseSettings | undefined;
 };
 
-// The server sends a result only when it is complete, so that a part of it never looks like the whole. Reads may be long:
-// they are not held back, and report their progress instead.
+// The server sends a result only when it is complete, so that a part of it never looks like the whole. Reads may be long: they are sent as
+// they are produced, and report their progress instead.
 const WHOLE: ClickHouseSettings = { wait_end_of_query: 1 };
 const PROGRESS: ClickHouseSettings = {
   send_progress_in_http_headers: 1,
@@ -83,7 +83,7 @@ export function connectServer(
     keep_alive: { enabled: true, idle_socket_ttl: 2000 },
     // A parameter with many identities is too long for a URL.
     use_multipart_params_auto: true,
-    // Errors are thrown and logged where they are handled. The driver would print them, too.
+    // Errors are thrown and logged where they are handled. Otherwise, the driver would print them as well.
     log: { level: ClickHouseLogLevel.OFF },
     json,
   });
@@ -94,7 +94,7 @@ export function connectServer(
 const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
 
 /**
- * A statement without a waiting caller keeps the engine open after a close, and a process that exits meanwhile may crash
+ * A statement without a waiting caller keeps the engine open after a close, and a process that exits before it ends may crash
  * (https://github.com/chdb-io/chdb-core/issues/177). A close waits for it, but a stop must end in time.
  */
 const DRAIN_MS_MAX = 3000;
@@ -141,8 +141,8 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
     command: (sql, params) => inLine(() => connection.command(sql, params)),
     query: <Row>(sql: string, params?: QueryParams) => inLine(() => connection.query<Row>(sql, params)),
     queryBytes: (sql, params) => inLine(() => connection.queryBytes(sql, params)),
-    // Bytes go to the engine as they are: the driver would copy their text four times. In process the outcome of an insert
-    // is always known, so the token would only cost time.
+    // Bytes go to the engine unchanged: the driver would copy their text four times. Within one process the outcome of an insert is always
+    // known, so the token would only cost time.
     insert: async ({ table, columns, lines, last }) => {
       const bytes = encoder.encode(lines, endOf(last));
       try {
@@ -164,8 +164,8 @@ export function connectEmbedded(path: string, settings: ClickHouseSettings): Con
 }
 
 /**
- * Runs statements one after the other, as the engine does on one connection. When a statement fails or is stopped, the engine (chdb
- * 3.4.0) keeps the part of its answer that was written, and puts it before the next answer: `drain` is a statement that discards it.
+ * Runs statements one after the other, as the engine does on one connection. When a statement fails or is stopped, the engine (chdb 3.4.0)
+ * keeps the part of its answer that was written, and puts it before the next answer. `drain` is a statement that discards it.
  */
 function oneByOne(drain: () => Promise<unknown>): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
@@ -188,10 +188,10 @@ function endOf(last: string | undefined): string {
   return last === undefined ? '' : `,${last}]`;
 }
 
-/** The driver over an engine in process, and the engine itself. */
+/** The driver over an engine in this process, and the engine itself. */
 type Opened = { client: ClickHouseClient; engine: ChdbExtension };
 
-/** Makes the driver's arguments of a statement and its parameters. */
+/** Builds the driver's arguments from a statement and its parameters. */
 type Bind = (sql: string, params: QueryParams) => { query: string; query_params?: QueryParams };
 
 type Driving = Pick<ServerOptions, 'mergedInserts'> & { bind: Bind };

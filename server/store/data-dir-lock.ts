@@ -8,10 +8,9 @@ import { sha256Hex } from '../sha256.ts';
 export type Release = () => void;
 
 /**
- * Locks the data directory for this process. Undefined when another process has it.
- *
- * The engine's own lock only prints to standard error. This one is a socket named after the directory, which ends with
- * its process even after kill -9: on Linux an abstract socket, elsewhere a file that nobody answers after a crash.
+ * Locks the data directory for this process. Undefined if another process has it. The engine's own lock only prints to standard error. This
+ * one is a socket named after the directory, which ends with its process even after kill -9: on Linux an abstract socket, elsewhere a file
+ * that nobody answers after a crash.
  */
 export async function lockDataDir(dataDir: string): Promise<Release | undefined> {
   const name = `gatehouse-${sha256Hex(realpathSync(dataDir)).slice(0, 32)}`;

@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 
-/** Makes statements for a topology: one node or a cluster. */
+/** Adapts statements to a topology: one node or a cluster. */
 export type Engines = {
   /** Expands a migration statement for this topology. */
   render: (statement: string) => string[];

@@ -10,8 +10,8 @@ const TEMPORARY = '.tmp';
 type Taken = { file: FileHandle; isFinal: boolean };
 
 /**
- * Files that a process leaves in the data directory for the next one. A file describes the store as its process left it. Before the
- * next process can write, the file is renamed durably, so that later ones know that it may be behind.
+ * Files that a process leaves in the data directory for the next one. A file describes the store as its process left it. Before the next
+ * process can write, the file is renamed durably, so that later ones know that it may be behind.
  */
 export class Handover {
   readonly #dataDir: string;
@@ -53,8 +53,8 @@ export class Handover {
   }
 
   /**
-   * Leaves a file that `write` fills: durably and whole, or not at all. `isFinal`: this process writes nothing more to the store.
-   * Rejects when the signal comes before the end.
+   * Leaves a file that `write` fills: durably and whole, or not at all. `isFinal`: this process writes nothing more to the store. Rejects
+   * if the signal aborts before the end.
    */
   async leave(
     name: string,

@@ -3,7 +3,7 @@ import { SchemaTooNewError } from './migrate.ts';
 import { storeErrorFrom } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Tried again after this long while the store is away. */
+/** The delay between attempts while the store is unavailable. */
 const RETRY_MS = 1000;
 
 type RetryOptions = { logger: Logger; waitMsMax: number | undefined };
@@ -40,7 +40,7 @@ export function initializeWithRetry(
   };
 }
 
-/** Waits for the running attempt so many times as long as a caller would. A store that refuses is not tried again. */
+/** Waits for the running attempt this many times as long as a caller would. A store that refuses is not retried. */
 export async function waitForSchema(ready: () => Promise<void>, waits: number): Promise<void> {
   for (let waited = 1; waited < waits; waited += 1) await ready().catch(() => undefined);
   await ready();

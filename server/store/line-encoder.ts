@@ -1,9 +1,9 @@
-/** Kept between inserts. Larger ones have a buffer of their own. */
+/** The size kept between inserts. Larger ones get a separate buffer. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_UNIT_MAX = 3;
 const NEWLINE = 0x0a;
 
-/** Lines as bytes, which stay as they are until they are released. */
+/** Lines as bytes, which stay unchanged until they are released. */
 type EncodedLines = { value: Buffer; release: () => void };
 
 /** Writes lines of text into a buffer that the next insert reuses: new pages of memory took a tenth of each insert's time. */

@@ -30,8 +30,8 @@ const CREATE_LOCK = 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory';
 const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
 
 /**
- * Brings the store to the newest schema, each migration once, under a lock that other processes see. Resolves with whether it was an
- * older one.
+ * Brings the store to the newest schema, each migration once, under a lock that other processes see. Resolves with whether the schema was
+ * older.
  */
 export async function migrate(
   connection: Connection,
@@ -54,7 +54,7 @@ export async function migrate(
   }
 }
 
-/** The newest version that the store has, 0 for none, and the migrations that it does not have. */
+/** The newest version of the store, 0 for none, and the migrations that it lacks. */
 async function readSchema(connection: Connection): Promise<{ version: number; pending: Migration[] }> {
   const known = readMigrations();
   const newest = Math.max(...known.map(({ version }) => version));

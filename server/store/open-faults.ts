@@ -12,12 +12,12 @@ export class StoreInUseError extends StoreOpenError {
   }
 }
 
-/** The error that must stop the start of the service, because retrying would not help; else undefined. */
+/** The error that must prevent the start of the service, because retrying would not help; otherwise undefined. */
 export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
   const origin = error instanceof StoreError ? error.cause : error;
   if (origin instanceof SchemaTooNewError || origin instanceof StoreOpenError) return origin;
   const cause = String(origin);
-  // The engine tells the reason only on standard error. Our own lock does not see a process in another container, or of another program.
+  // The engine prints the reason only to standard error. Our own lock does not see a process in another container, or of another program.
   if (cause.includes('Failed to create connection')) {
     return new StoreOpenError(
       `The store in ${dataDir} cannot be opened: see the message of the engine above. If its disk is full, free some ` +

@@ -14,7 +14,7 @@ export type RunRead = <Row>(sql: string, params: QueryParams, signal?: AbortSign
 export type RunReadBytes = (sql: string, params: QueryParams, signal?: AbortSignal) => Promise<Buffer>;
 type PoolOptions = { waitingMax: number; waitMsMax: number; killer: Connection };
 
-/** A kill is repeated until the statement has ended, because it may come before the statement begins. */
+/** A kill is repeated until the statement has ended, because it may arrive before the statement begins. */
 const KILL_EVERY_MS = 50;
 
 /** The connections that read in parallel, and one that kills their statements. */
@@ -49,12 +49,12 @@ export class ReadPool {
     this.#killer = killer;
   }
 
-  /** Rejects with `overloaded` at once when too many reads wait already. An abort stops the statement in the store. */
+  /** Rejects with `overloaded` immediately if too many reads are waiting. An abort stops the statement in the store. */
   query<Row>(text: string, params: QueryParams = {}, signal?: AbortSignal): Promise<Row[]> {
     return this.#run((connection) => connection.query<Row>(text, params), signal);
   }
 
-  /** As `query`, with the bytes of the result in the FORMAT that the statement names. */
+  /** Like `query`, with the bytes of the result in the FORMAT that the statement names. */
   queryBytes(text: string, params: QueryParams = {}, signal?: AbortSignal): Promise<Buffer> {
     return this.#run((connection) => connection.queryBytes(text, params), signal);
   }
@@ -77,10 +77,10 @@ export class ReadPool {
         };
         signal?.addEventListener('abort', kill, { once: true });
         try {
-          // Without the signal: the embedded driver would only stop listening, and the statement would run on.
+          // Without the signal: the embedded driver would only stop listening, and the statement would continue to run.
           return await work(reader.connection);
         } catch (error) {
-          // The others have no time left to find out for themselves that the store is away.
+          // The others have no time left to find out for themselves that the store is unavailable.
           if (isSilence(error)) this.#queue.rejectWaiting(error);
           throw error;
         } finally {

@@ -23,18 +23,18 @@ export const READ_SETTINGS: ClickHouseSettings = {
   max_execution_time: READ_SECONDS_MAX,
   output_format_json_quote_64bit_integers: 0,
 };
-// In process, all statements share the CPUs: those that do not hold up a write get a lower priority.
+// In this process, all statements share the CPUs: those that do not hold up a write get a lower priority.
 export const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
-// A look-up or a round of the log reads hundreds of small pieces. By default another thread at normal priority reads each of them,
-// which takes longer.
+// A lookup or a round of the log reads hundreds of small pieces. By default another thread at normal priority reads each of them, which
+// takes longer.
 export const READS_IN_PLACE: ClickHouseSettings = { local_filesystem_read_method: 'pread' };
 
 /**
- * Lets a server merge the inserts of all processes into one part. The wait is fixed: by default it is as short as 50 ms when inserts
- * are far apart, which is 20 parts a second. Twice the largest insert fits, since one that does not makes a part of its own. The server
- * does not look for repeated inserts: of a merged insert into a Distributed table the shards see one token, and would discard the rows
- * of others with it. On a cluster, one replica of each shard merges what all nodes send it; a node that is a replica itself would write
- * its share at once instead.
+ * Lets a server merge the inserts of all processes into one part. The wait is fixed: by default it is as short as 50 ms when inserts are
+ * far apart, which is 20 parts a second. Twice the largest insert fits, because one that does not creates its own part. The server does not
+ * look for repeated inserts: of a merged insert into a Distributed table the shards see one token, and would discard the rows of others
+ * with it. On a cluster, one replica of each shard merges what all nodes send it. A node that is a replica itself would write its share
+ * immediately instead.
  */
 export function mergedInserts(mergeMs: number): ClickHouseSettings {
   return {

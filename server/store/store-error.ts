@@ -46,8 +46,8 @@ const OVERLOAD_FAULTS = new Map([
 ]);
 
 /**
- * The code of a ClickHouse error, undefined for any other. By shape, because the driver of the embedded engine has its own
- * class. By code, because the driver parses the type from the message, which may hold the text of a row.
+ * The code of a ClickHouse error, undefined for any other. Checks the shape, because the driver of the embedded engine has its own class.
+ * Uses the code, because the driver parses the type from the message, which may contain the text of a row.
  */
 export function clickhouseCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('type' in error) || !('code' in error)) return undefined;

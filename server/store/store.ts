@@ -32,18 +32,18 @@ import { withTimeout } from './with-timeout.ts';
  */
 const INSERT_SILENCE_MS_MAX = 10_000;
 const BACKGROUND_SILENCE_MS_MAX = 60_000;
-/** A running read reports its progress once a second, so a server that is silent for this long is away. */
+/** A running read reports its progress once a second, so a server that is silent for this long is unavailable. */
 const READ_SILENCE_MS_MAX = 4000;
 
 /** The folder of the embedded engine in the data directory. */
 export const EMBEDDED_FOLDER = 'clickhouse';
 
-/** From there down to the directory of a table: store, a prefix, the table. */
+/** The levels from there down to the directory of a table: store, a prefix, the table. */
 const TABLE_LEVELS = 3;
 
 /**
- * The store of one process. Writes, look-ups and reads each have their own connection, so that none waits behind
- * another. `ready` resolves when the schema is in place, and may be asked again at every request.
+ * The store of one process. Writes, lookups and reads each have their own connection, so that none waits for another. `ready` resolves when
+ * the schema is in place, and may be called on every request.
  */
 export type Store = {
   readonly kind: 'embedded' | 'server';
@@ -64,13 +64,13 @@ export type Store = {
   close: () => Promise<void>;
 };
 
-/** How long a close waits for an answer to the kill of what still runs. */
+/** How long a close waits for an answer after it kills the running statements. */
 const KILL_MS_MAX = 1000;
 
 type StoreOptions = {
-  /** False leaves a database that does not exist, as the fault of every statement. */
+  /** If false, a missing database is not created, and every statement fails because of it. */
   mayCreate?: boolean;
-  /** `ready` waits for a server, too, as long as it takes to create or migrate the schema. */
+  /** `ready` also waits for a server for as long as creating or migrating the schema takes. */
   isPatient?: boolean;
   /** Takes the progress of a migration. */
   tell?: Tell;
@@ -110,10 +110,10 @@ export function createStore(
       if (release === undefined) throw new StoreInUseError(dataDir);
       closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));
     }
-    // Before anything is written, also by a command that does not use the files: from then on they may be behind the store.
+    // Before anything is written, even by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
     const hasChanged = await migrate(background, engines, tell);
-    // The engine syncs the files of its tables, but not the names of them.
+    // The engine syncs the files of its tables, but not their names.
     if (isEmbedded && hasChanged) {
       const folder = join(dataDir, EMBEDDED_FOLDER);
       syncTree(folder, TABLE_LEVELS);

@@ -9,13 +9,13 @@ export type AuditorState = {
   format: 1;
   vkey: string;
   checkpoint: string;
-  /** At which times the log was seen, and with how many entries. */
+  /** When the log was seen, and with how many entries. */
   seen: [time: string, size: number][];
   /** Entries of records that expire early: from index, to index (inclusive), the last day on which one of them occurred. */
   late: [from: number, to: number, day: string][];
 };
 
-/** Undefined when there is no file. Throws a CommandError for a file that does not hold a state. */
+/** Undefined if there is no file. Throws a CommandError for a file that does not hold a state. */
 export function readState(path: string): AuditorState | undefined {
   if (!existsSync(path)) return undefined;
   let state: unknown;
@@ -52,17 +52,17 @@ type Visit = {
   checkpoint: string;
   size: number;
   nowMs: number;
-  /** When the oldest record occurred that may still be alive. */
+  /** When the oldest record that may still be alive occurred. */
   oldestMs: number;
   late: LateRecord[];
 };
 
-/** The state after a visit. Parts so old that every entry has expired are dropped. */
+/** The state after a visit. Drops parts so old that every entry has expired. */
 export function nextState(state: AuditorState | undefined, visit: Visit): AuditorState {
   const { vkey, checkpoint, size, nowMs, oldestMs } = visit;
   const now = new Date(nowMs).toISOString();
   const earlier = state?.seen ?? [];
-  // Of a day the first visit and the last: without the last, entries that came between them would count as seen at the next visit only.
+  // Keeps the first and the last visit of a day: without the last, entries added between them would count as seen only at the next visit.
   const isFull = earlier.slice(-2).filter(([time]) => time.slice(0, 10) === now.slice(0, 10)).length === 2;
   const seen: AuditorState['seen'] = [...(isFull ? earlier.slice(0, -1) : earlier), [now, size]];
   const newestExplained = seen.findLastIndex(([time]) => Date.parse(time) <= oldestMs + GRACE_MS);
@@ -82,7 +82,7 @@ const rowOf = ({ index, occurredMs }: LateRecord): [number, number, string] => [
   new Date(occurredMs).toISOString().slice(0, 10),
 ];
 
-/** Rows of the same day that touch each other become one. */
+/** Merges adjacent rows of the same day. */
 function mergeLate(rows: AuditorState['late']): AuditorState['late'] {
   const merged: AuditorState['late'] = [];
   for (const [from, to, day] of rows.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
@@ -97,7 +97,10 @@ export function writeState(path: string, state: AuditorState): void {
   replaceFile(path, `${JSON.stringify(state)}\n`);
 }
 
-/** Whether a row of `late` covers the index whose records may have expired by the time at which those of `oldestMs` do: the day of the row is all that is known. */
+/**
+ * Whether a row of `late` covers the index whose records may have expired by the time at which those of `oldestMs` do. Only the day of the
+ * row is known.
+ */
 export function hasExpiredEarly(
   { late }: Pick<AuditorState, 'late'>,
   index: number,

@@ -11,12 +11,12 @@ import { RETENTION_MS } from '../../limits.ts';
 import { GRACE_MS, isTooNew } from './times.ts';
 
 export type RecordFiles = { export: string; proofs: string };
-/** A record that was received more than GRACE_MS after it occurred, and so expires early. */
+/** A record that was received more than GRACE_MS after it occurred, and therefore expires early. */
 export type LateRecord = { index: number; occurredMs: number };
 type CheckedRecords = {
   counts: { checked: number; altered: number; added: number; too_new: number };
   holders: Holders;
-  /** Of the records that hold an index: when the first one occurred, and when the last one was received. */
+  /** Among the records that hold an index: when the first one occurred, and when the last one was received. */
   oldestMs: number;
   newestMs: number;
   late: LateRecord[];
@@ -28,7 +28,7 @@ type CheckRecords = {
   sizeBefore: number;
   /** When the export was made, in milliseconds since the epoch. */
   atMs: number;
-  /** The proofs are younger than the export by enough that each of its records must be in the log. */
+  /** The proofs are so much younger than the export that each of its records must be in the log. */
   isSettled: boolean;
   findings: Findings;
   progress: Progress;
@@ -36,7 +36,7 @@ type CheckRecords = {
 /** A record that holds no index, and the index that it names. */
 type Unplaced = RecordFields & { index: number | null };
 
-/** Finds for each record of an export whether it is in the log as it stands. The tiles must have been checked. */
+/** Finds for each record of an export whether the log has it unchanged. The tiles must have been checked. */
 export function checkRecords(files: RecordFiles, options: CheckRecords): CheckedRecords {
   const { log, size, sizeBefore, atMs, progress } = options;
   const holders = new Holders(size);
@@ -73,7 +73,7 @@ function hold(checked: CheckedRecords, index: number, { occurredMs, receivedMs }
   if (receivedMs - occurredMs > GRACE_MS) checked.late.push({ index, occurredMs });
 }
 
-/** A longer salt could hold the beginning of a line, and the rest of the line would pass for another record. */
+/** A longer salt could hold the beginning of a line, and the rest of the line would pass as another record. */
 const SALT = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 
 const leafOf = (line: Buffer, { salt }: ProofLine): Buffer | undefined =>
@@ -165,7 +165,7 @@ function byReceipt(a: RecordFields, b: RecordFields): number {
   return a.receivedMs - b.receivedMs || (a.event_id < b.event_id ? -1 : 1);
 }
 
-/** Where the first record stands that was not received before a time. The records are in the order of their receipt. */
+/** The position of the first record that was not received before a time. The records are in the order of their receipt. */
 function firstFrom(records: Unplaced[], ms: number): number {
   let [low, high] = [0, records.length];
   while (low < high) {

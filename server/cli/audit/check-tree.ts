@@ -9,15 +9,15 @@ type CheckTree = {
   head: proof.TreeHead;
   /** How many leaves the log had before. */
   earlierSize: number;
-  /** Hashes of leaves to look for, in hex. */
+  /** Hashes of leaves to search for, in hex. */
   wanted: ReadonlySet<string>;
   progress: Progress;
 };
 export type CheckedTree = { earlierRoot: Buffer; found: Set<string> };
 
 /**
- * Checks every tile against its leaves, and the leaves against the root of the head. Returns the root of the first leaves, and
- * which of the wanted ones the log has. Throws a BrokenLogError.
+ * Checks every tile against its leaves, and the leaves against the root of the head. Returns the root of the first leaves, and which of the
+ * wanted ones the log has. Throws a BrokenLogError.
  */
 export function checkTree(
   log: LogDirectory,
@@ -79,7 +79,7 @@ function hashesOf(tile: Buffer): Buffer[] {
   );
 }
 
-/** The hash of a leaf (RFC 6962 section 2.1), by the crypto module of Node: there are millions of them. */
+/** The hash of a leaf (RFC 6962 section 2.1), by Node's crypto module, because there are millions of them. */
 export function leafHash(entry: Uint8Array): Buffer {
   leaf.set(entry, 1);
   return hash('sha256', leaf.subarray(0, 1 + entry.length), 'buffer');
@@ -89,7 +89,7 @@ export function leafHash(entry: Uint8Array): Buffer {
 const leaf = Buffer.alloc(1 + 0xffff);
 
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
-/** As `proof.rootOf`, by the crypto module of Node. */
+/** Like `proof.rootOf`, by Node's crypto module. */
 function rootOf(hashes: Buffer[]): Buffer {
   let level = hashes;
   while (level.length > 1) {

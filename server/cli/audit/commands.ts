@@ -49,7 +49,7 @@ function bearerOf({ bearer }: Options): string | undefined {
   return bearer ?? (process.env['GATE_API_KEY'] || undefined);
 }
 
-/** The error of a read from a directory names no path. */
+/** The error of reading from a directory names no path. */
 function requireFiles(options: Options): void {
   for (const name of ['export', 'proofs', 'state', 'receipts'] as const) {
     const path = options[name];

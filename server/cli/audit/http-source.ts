@@ -11,7 +11,7 @@ const RETRY_MS = 2_000;
 /** A project of a running service, read over HTTP. */
 export type Source = { url: string; projectId: string; bearer?: string | undefined };
 
-/** The answer to GET, undefined for 404. A service that is busy is asked again. Throws a CommandError. */
+/** The answer to GET, undefined for 404. Retries if the service is busy. Throws a CommandError. */
 async function get({ url, projectId, bearer }: Source, path: string): Promise<Response | undefined> {
   const base = url.replace(/\/+$/, '');
   const address = path.startsWith('/')
@@ -51,7 +51,7 @@ function hintOf(status: number, code: string | undefined): string {
   return code === undefined ? '.' : `: ${code}.`;
 }
 
-/** Throws a CommandError when there is no such thing. */
+/** Throws a CommandError if it does not exist. */
 export async function fetchText(source: Source, path: string): Promise<string> {
   const response = await get(source, path);
   if (response === undefined)
@@ -65,7 +65,7 @@ export async function fetchBytes(source: Source, path: string): Promise<Buffer |
   return response && Buffer.from(await response.arrayBuffer());
 }
 
-/** Streams an answer into a file. Throws a CommandError, also when it breaks off. */
+/** Streams an answer into a file. Throws a CommandError, also if the answer breaks off. */
 export async function fetchFile(
   source: Source,
   path: string,

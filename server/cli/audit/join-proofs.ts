@@ -3,14 +3,14 @@ import { CommandError } from '../command-error.ts';
 import { linesOf } from './lines.ts';
 import { fieldsOfLine, type RecordFields } from './record-line.ts';
 
-/** A line of `…/export/proofs`. index: null as long as the record is not in the log. */
+/** A line of `…/export/proofs`. index: null until the record is in the log. */
 export type ProofLine = { event_id: string; index: number | null; salt: string };
-/** A line of an export: fields undefined when no record can have it, proof undefined when the proofs have no line for it. */
+/** A line of an export. fields: undefined if no record can have it. proof: undefined if the proofs have no line for it. */
 type JoinedRecord = { line: Buffer; fields: RecordFields | undefined; proof: ProofLine | undefined };
 
 /**
- * The records of an export, each with its proof. Both files have the same order, so that few lines wait for the other file.
- * Throws a CommandError for proofs that are malformed.
+ * The records of an export, each with its proof. Both files have the same order, so few lines wait for the other file. Throws a
+ * CommandError for malformed proofs.
  */
 export function* joinProofs(exportPath: string, proofsPath: string): Generator<JoinedRecord> {
   const records = new Waiting<Omit<JoinedRecord, 'proof'>>();

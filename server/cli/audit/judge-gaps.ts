@@ -4,7 +4,7 @@ import type { Gap, Holders } from './holders.ts';
 import { GRACE_MS } from './times.ts';
 
 type JudgeGaps = {
-  /** When the oldest record occurred that may still be alive. */
+  /** When the oldest record that may still be alive occurred. */
   oldestMs: number;
   state: Pick<AuditorState, 'seen' | 'late'>;
   findings: Findings;
@@ -30,8 +30,8 @@ function missingIn({ from, to, afterMs, beforeMs }: Gap, { oldestMs, state }: Ju
   const endMs = oldestMs + GRACE_MS;
   const sizesSeen = (isBefore: boolean) =>
     state.seen.filter(([time]) => Date.parse(time) <= endMs === isBefore).map(([, size]) => size);
-  // Indexes below the first were received by the end. Indexes from the second on came later, whatever time a record claims that was
-  // inserted after them.
+  // Indexes below the first were received by the end. Indexes from the second on were received later, whatever time an inserted record
+  // claims.
   const [explained, young] = [Math.max(0, ...sizesSeen(true)), Math.min(to, ...sizesSeen(false))];
   const isBetweenOld = Math.max(afterMs, beforeMs) <= endMs;
   const missing: number[] = [];

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
-/** The lines of a file without their newlines, with constant memory. A line stays valid: its bytes are not used again. */
+/** The lines of a file without their newlines, in constant memory. A line stays valid: its bytes are not reused. */
 export function* linesOf(path: string): Generator<Buffer> {
   const file = openSync(path, 'r');
   try {
@@ -20,7 +20,7 @@ export function* linesOf(path: string): Generator<Buffer> {
   }
 }
 
-/** Returns what follows the last newline. */
+/** Returns the rest after the last newline. */
 function* wholeLines(text: Buffer): Generator<Buffer, Buffer<ArrayBuffer>> {
   let start = 0;
   for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, start)) {

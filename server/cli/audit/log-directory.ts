@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import * as proof from '../../../client/proof/index.ts';
 
 const { HASH_BYTES, TILE_WIDTH } = proof;
-/** Of an entry in a bundle, behind its length. */
+/** Of an entry in a bundle, after its length. */
 export const ENTRY_BYTES = HASH_BYTES + 2;
 const TILES_KEPT = 512;
 
-/** The log does not show what its checkpoint signs. */
+/** The log does not match what its checkpoint signs. */
 export class BrokenLogError extends Error {
   override readonly name = 'BrokenLogError';
 }
@@ -27,7 +27,7 @@ export class LogDirectory {
     throw new BrokenLogError(`${proof.tilePath(tile)} is absent`);
   }
 
-  /** The entries of a bundle, each behind its length; undefined when it was not mirrored. */
+  /** The entries of a bundle, each after its length; undefined if it was not mirrored. */
   entries(tile: proof.Tile): Uint8Array[] | undefined {
     const bytes = this.#read(proof.bundlePath, tile, ENTRY_BYTES);
     try {
@@ -37,7 +37,7 @@ export class LogDirectory {
     }
   }
 
-  /** The hash of a leaf. Only tiles that were checked may be asked. */
+  /** The hash of a leaf. Only for tiles that were checked. */
   leaf(index: number, size: number): Buffer {
     const number = Math.floor(index / TILE_WIDTH);
     const tile = this.#kept.get(number) ?? this.#keep(number, size);
@@ -53,7 +53,7 @@ export class LogDirectory {
     return tile;
   }
 
-  /** A full tile stands in for a partial one, which a log may drop. */
+  /** A full tile replaces a partial one, which a log may drop. */
   #read(pathOf: (tile: proof.Tile) => string, tile: proof.Tile, itemBytes: number): Buffer | undefined {
     for (const width of new Set([tile.width, TILE_WIDTH])) {
       const name = pathOf({ ...tile, width });

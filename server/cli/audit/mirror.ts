@@ -16,8 +16,8 @@ const FETCHES_AT_ONCE = 8;
 type Mirror = { source: Source; to: string; vkey?: string | undefined };
 
 /**
- * Fetches what a mirrored directory lacks of a log: docs/proof.md, "Mirrored directory". A checkpoint that does not fit the
- * one before is kept beside it, as `checkpoint.refused`.
+ * Fetches the parts of a log that a mirrored directory lacks: docs/proof.md, "Mirrored directory". A checkpoint that contradicts the
+ * previous one is kept next to it, as `checkpoint.refused`.
  */
 export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
   const findings = new Findings();
@@ -71,7 +71,7 @@ async function keyOf({ source, to, vkey }: Mirror): Promise<string> {
   return kept;
 }
 
-/** The checkpoint of the last run. A file that the key did not sign was damaged here: no run keeps one. */
+/** The checkpoint of the last run. A file without the key's signature was damaged here: no run stores one. */
 function readEarlier(to: string, key: { vkey: string; projectId: string }): proof.Checkpoint | undefined {
   const path = join(to, 'checkpoint');
   if (!existsSync(path)) return undefined;
@@ -93,8 +93,8 @@ function damaged(path: string, problems: string): CommandError {
 }
 
 /**
- * Fetches all tiles and entry bundles that are not there yet in full length, and returns their paths. Ends at the first that the log
- * lacks. A tile of another length counts as absent: it may be an error page of a proxy.
+ * Fetches all tiles and entry bundles that are missing or incomplete, and returns their paths. Stops at the first one that the log lacks. A
+ * tile of the wrong length counts as missing: it may be an error page of a proxy.
  */
 export async function fetchTiles(
   source: Source,
@@ -139,7 +139,7 @@ function removeUnverified(to: string, earlierSize: number, size: number): void {
   for (const { name } of filesOfTree(size)) if (!verified.has(name)) rmSync(join(to, name), { force: true });
 }
 
-/** Removes the partial tiles that a wider one of the larger log replaces. */
+/** Removes the partial tiles that wider ones of the larger log replace. */
 function removeNarrower(to: string, earlierSize: number, size: number): void {
   for (const tile of proof.tilesOfTree(earlierSize)) {
     if (tile.width === proof.TILE_WIDTH || tile.width === proof.tileWidth(size, tile)) continue;

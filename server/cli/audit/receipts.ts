@@ -72,7 +72,7 @@ function objectFrom(part: string): Record<string, unknown> | undefined {
   }
 }
 
-/** latestMs: when the log held all that had been received ten seconds before. */
+/** latestMs: when the log held everything received up to ten seconds earlier. */
 export function judgeReceipts(
   receipts: Receipt[],
   { found, latestMs, findings }: { found: ReadonlySet<string>; latestMs: number; findings: Findings },

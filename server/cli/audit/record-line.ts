@@ -9,7 +9,7 @@ const TAIL = /^,"received_at":"((?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"
 const HEAD_BYTES = 91;
 const TAIL_BYTES = 42;
 
-/** The fields of a line of an export, which stand at fixed places; undefined for a line that no record has. */
+/** The fields of a line of an export, which are at fixed places; undefined for a line that no record has. */
 export function fieldsOfLine(line: Buffer): RecordFields | undefined {
   if (line.length < HEAD_BYTES + TAIL_BYTES) return undefined;
   const head = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES));

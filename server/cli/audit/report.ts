@@ -21,12 +21,12 @@ export type Result = {
   findings: Findings;
 };
 
-/** The output of a command, in words and as data, and its exit code. */
+/** The output of a command, as text and as data, and its exit code. */
 export class Report {
   readonly data: Record<string, unknown>;
   readonly text: string;
   readonly exitCode: number;
-  /** What the data do not say. */
+  /** Text that is not part of the data. */
   readonly hint: string | undefined;
 
   constructor(

@@ -7,7 +7,7 @@ const AHEAD_MS = 10 * MINUTE_MS;
 /** How late records may be, and how long a project may be silent, before a gap in the log counts as missing. */
 export const GRACE_MS = 7 * DAY_MS;
 
-/** Whether a record received then may be absent from a log that held all settled records at `latestMs`. */
+/** Whether a record received at a time may be absent from a log that held all settled records at `latestMs`. */
 export function isTooNew(receivedMs: number, latestMs: number): boolean {
   return receivedMs + SETTLE_MS >= latestMs && receivedMs <= Date.now() + AHEAD_MS;
 }

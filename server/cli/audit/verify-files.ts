@@ -24,7 +24,7 @@ export type VerifyFiles = {
   receiptsPath?: string | undefined;
   /** When the export was made, in milliseconds since the epoch; by default when its file was written last. */
   atMs?: number | undefined;
-  /** The proofs were fetched long enough after the export that each of its records must be in the log. */
+  /** The proofs were fetched so long after the export that each of its records must be in the log. */
   isSettled?: boolean;
 };
 
@@ -101,7 +101,7 @@ function readText(path: string): string {
   return isUtf8(bytes) ? bytes.toString() : '';
 }
 
-/** The head that the auditor saw last. A head that its key has not signed is not reliable history. */
+/** The last head that the auditor saw. A head without the key's signature is not reliable history. */
 function readEarlier(state: AuditorState, projectId: string, findings: Findings): proof.TreeHead | undefined {
   const ofState = new Findings();
   const head = readHead(state.checkpoint, { vkey: state.vkey, projectId }, ofState);

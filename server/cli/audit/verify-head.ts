@@ -5,7 +5,10 @@ import type { Findings } from './findings.ts';
 import { BrokenLogError, type LogDirectory } from './log-directory.ts';
 import { Progress } from './progress.ts';
 
-/** The checkpoint of a project, signed by its key; undefined, with a finding, when it is not. Throws a CommandError for a malformed key. */
+/**
+ * The checkpoint of a project, signed by its key. Undefined, with a finding, if the key did not sign it. Throws a CommandError for a
+ * malformed key.
+ */
 export function readHead(
   text: string,
   { vkey, projectId }: { vkey: string; projectId: string },
@@ -36,8 +39,8 @@ function verifierKeyOf(vkey: string): proof.VerifierKey {
 type Heads = { head: proof.TreeHead; earlier: proof.TreeHead | undefined; findings: Findings };
 
 /**
- * Checks whether the log has the head, and extends its head of an earlier visit. Undefined, with a finding, when its tiles do not add up
- * to the head.
+ * Checks whether the log has the head and extends its head of an earlier visit. Undefined, with a finding, if its tiles do not add up to
+ * the head.
  */
 export function checkHistory(
   log: LogDirectory,

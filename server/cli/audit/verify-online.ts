@@ -11,19 +11,19 @@ import { SETTLE_MS } from './times.ts';
 import { type VerifyFiles, verifyFiles } from './verify-files.ts';
 import { readHead } from './verify-head.ts';
 
-/** A little more than the log may take, because the clocks of two machines do not tick alike. */
+/** Slightly more than the log may take, because the clocks of two machines run at slightly different rates. */
 const SETTLE_WAIT_MS = SETTLE_MS + 500;
-/** Most logs are behind by a second or two. Doubles after each look, since each fetches the proofs of all records. */
+/** Most logs lag by a second or two. Doubles after each attempt, because each fetches the proofs of all records. */
 const FIRST_PAUSE_MS = 1_000;
 const WHOLE_WINDOW = '?window=90d';
 
 type VerifyOnline = Pick<VerifyFiles, 'vkey' | 'statePath' | 'receiptsPath'> & {
   source: Source;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after this many milliseconds. */
   wait: (ms: number) => Promise<unknown>;
 };
 
-/** Fetches records, proofs and log of a project, and verifies them. They stay on disk until it has ended. */
+/** Fetches the records, proofs and log of a project, and verifies them. The files stay on disk until it ends. */
 export async function verifyOnline({ source, wait, ...options }: VerifyOnline): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-audit-'));
   try {
@@ -40,8 +40,8 @@ export async function verifyOnline({ source, wait, ...options }: VerifyOnline): 
 }
 
 /**
- * Resolves with when the export was made. Where a record is not in the log yet, the proofs are fetched again, the last time when each
- * record of the export must be.
+ * Resolves with the time of the export. If a record is not in the log yet, the proofs are fetched again, for the last time when each record
+ * of the export must be in it.
  */
 async function fetchRecords(
   source: Source,
@@ -71,7 +71,7 @@ function hasPending(proofsPath: string): boolean {
   return false;
 }
 
-/** Fills a log directory. Without a signed checkpoint no tile is fetched. */
+/** Fills a log directory. Without a signed checkpoint, no tile is fetched. */
 async function fetchLog(
   source: Source,
   { log, vkey }: { log: string; vkey: string | undefined },

@@ -1,4 +1,4 @@
-// The theme is that of the dashboard, or else that of the system. Swagger UI knows dark mode by a class.
+// The theme of the dashboard, or else that of the system. Swagger UI enables dark mode by a class.
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 function applyTheme() {
@@ -13,7 +13,7 @@ function applyTheme() {
   root.classList.toggle('dark-mode', theme === 'dark' || (theme !== 'light' && dark.matches));
 }
 
-/** Opens what a link within the page leads to: an operation or a schema is closed at first. */
+/** Opens the target of a link within the page: an operation or a schema is closed at first. */
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
   if (target instanceof HTMLDetailsElement) {
@@ -49,7 +49,7 @@ function loaded(element) {
   });
 }
 
-/** Swagger UI is large: it comes only when somebody wants to send a request. It opens the operation of the address. */
+/** Swagger UI is large, so it is loaded only when somebody wants to send a request. It opens the operation of the address. */
 async function startTrial() {
   const style = Object.assign(document.createElement('link'), {
     rel: 'stylesheet',
@@ -61,7 +61,7 @@ async function startTrial() {
   await Promise.all([loaded(style), loaded(script)]);
   const back = Object.assign(document.createElement('a'), { href: '/docs', textContent: '← Reference' });
   document.querySelector('header nav').replaceChildren(back);
-  // Swagger UI brings a landmark of its own.
+  // Swagger UI has its own landmark.
   const trial = Object.assign(document.createElement('div'), { id: 'trial' });
   reference.replaceWith(trial);
   window.SwaggerUIBundle({

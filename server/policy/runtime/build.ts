@@ -9,7 +9,7 @@ const DIST = new URL('dist/', import.meta.url);
 
 const OPTIONS = [
   ['--runtime', 'stub'],
-  // Without this option a trap would call an import.
+  // Without this option, a trap would call an import.
   ['--use', 'abort='],
   ['--optimizeLevel', '3'],
   ['--shrinkLevel', '1'],

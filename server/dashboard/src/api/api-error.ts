@@ -26,7 +26,7 @@ export function mayRecover(error: ApiError | undefined): boolean {
   return error !== undefined && (error.status === 503 || error.code === 'unreachable');
 }
 
-/** The error of a call, or of whatever else went wrong in its place. */
+/** The error of a call, or of anything else that failed in its place. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError({ status: 0, code: 'unexpected', detail: String(error) });

@@ -10,9 +10,9 @@ type Parsed<T> = unknown extends T ? JsonValue : T extends object ? { [Key in ke
 export type Answer<N extends Name> = Parsed<Api[N]['answer']>;
 export type Body<N extends Name> = Api[N]['body'];
 
-/** Becomes from and to when the call is made (relative-period.ts). */
+/** Converted to from and to when the call is made (relative-period.ts). */
 type Relative<N extends Name> = 'from' extends keyof Api[N]['query'] ? 'last' : never;
-/** Only declared parameters. The service validates their values: some come from the address bar. */
+/** Only declared parameters. The service validates their values, because some come from the address bar. */
 type Query<N extends Name> = { [Key in keyof Api[N]['query'] | Relative<N>]?: QueryValues[string] };
 type Given<N extends Name> = keyof Api[N]['params'] extends never
   ? []

@@ -23,7 +23,7 @@ async function answerOf(projectId: string, path: string): Promise<Response> {
   throw errorFrom(response, await response.text());
 }
 
-/** The key of a log that this browser saw first. A different key from the service later is not trusted. */
+/** The first key of a log that this browser saw. If the service later sends a different key, it is not trusted. */
 export async function trustedKey(projectId: string): Promise<TrustedKey> {
   const name = `log-key.${projectId}` as const;
   const shown = (await logText(projectId, 'vkey')).trimEnd();
@@ -32,7 +32,7 @@ export async function trustedKey(projectId: string): Promise<TrustedKey> {
   return { text: known ?? shown, isNew: known === undefined, isChanged: (known ?? shown) !== shown };
 }
 
-/** The names under a checkpoint, without that of the log itself. */
+/** The names that signed a checkpoint, except for the log itself. */
 export function witnessesOf(checkpoint: string): string[] {
   const names = [...checkpoint.matchAll(/^— (\S+) /gmu)].map(([, name = '']) => name);
   return [...new Set(names)].filter((name) => !checkpoint.startsWith(`${name}\n`));

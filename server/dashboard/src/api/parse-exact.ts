@@ -5,8 +5,8 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d
 const MARKED = new RegExp(`"${NUMBER_MARK}([^"]*)"`, 'g');
 
 /**
- * Parses JSON; a number that JavaScript would write otherwise becomes a JsonNumber with the digits that were sent. Until then
- * it is a marked string: a reviver would overflow the stack on arguments that are nested a few thousand levels deep.
+ * Parses JSON. A number that JavaScript would write differently becomes a JsonNumber with the original digits. In the meantime it is a
+ * marked string: a reviver would overflow the stack on arguments that are nested a few thousand levels deep.
  */
 export function parseExact(text: string): unknown {
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
@@ -29,7 +29,7 @@ function unmark(root: object): void {
   }
 }
 
-/** JSON with the digits of every number as they were sent; with `indent`, on several lines. */
+/** JSON with the original digits of every number; on several lines with `indent`. */
 export function writeExact(value: JsonValue, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(MARKED, '$1');
 }

@@ -10,9 +10,9 @@ import type { Decision, DecisionRecord } from './types.ts';
 export type PolicyLine = { line: number; text: string };
 type Decided = Pick<DecisionRecord, 'role' | 'outcome' | 'violations' | 'reason'>;
 
-// A module of its own, which is loaded only when a record is shown.
+// A separate module, which is loaded only when a record is shown.
 
-/** Whether a policy decides a recorded call as it was decided; undefined where that cannot be told. */
+/** Whether a policy gives the recorded decision for a call; undefined if that cannot be determined. */
 export function decidesSame(
   policyYaml: string,
   record: RecordedCall & Pick<DecisionRecord, 'outcome' | 'reason'>,
@@ -25,7 +25,7 @@ export function decidesSame(
   return outcome === record.outcome && reason === record.reason;
 }
 
-/** The line of a policy that leads to a decision of it. */
+/** The line of a policy that leads to one of its decisions. */
 export function policyLineOf(policyYaml: string, decided: Decided): PolicyLine | undefined {
   const root = readYaml(policyYaml, new FaultList());
   const at = root?.kind === 'map' ? placeOf(root, decided) : undefined;

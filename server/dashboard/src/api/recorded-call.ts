@@ -9,7 +9,7 @@ export function callText({ tool_name: tool, role, arguments: args }: RecordedCal
   return `${head.slice(0, -1)},"arguments":${writeExact(args)}}`;
 }
 
-/** Whether its arguments are those that were decided, neither redacted nor truncated. */
+/** Whether its arguments are those that were decided on, neither redacted nor truncated. */
 export function isWhole({ arguments: args }: RecordedCall): boolean {
   return args?.['_truncated'] !== true && !writeExact(args).includes('"[REDACTED]"');
 }

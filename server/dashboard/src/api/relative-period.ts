@@ -1,7 +1,7 @@
 import { serviceTime } from './service-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../durations.ts';
 
-/** The relative periods beside the windows of the service. */
+/** The relative periods in addition to the windows of the service. */
 export const LAST_MS = {
   '15m': 15 * MINUTE_MS,
   '1h': HOUR_MS,
@@ -13,7 +13,7 @@ export const LAST_MS = {
 export type LastName = keyof typeof LAST_MS;
 export const LASTS = Object.keys(LAST_MS) as LastName[];
 
-/** The minute that has begun counts, too. */
+/** The current minute is included. */
 export function endOfMinute(nowMs = serviceTime()): number {
   return Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS;
 }
@@ -27,7 +27,7 @@ function instantText(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
-/** The path of a call as it is at a time: the service knows no `last`, only from and to. */
+/** The path of a call at a given time: the service does not know `last`, only from and to. */
 export function datedPath(path: string, nowMs = serviceTime()): string {
   return path.replace(/(?<=[?&])last=(\w+)/, (_all, name: LastName) => {
     const toMs = endOfMinute(nowMs);

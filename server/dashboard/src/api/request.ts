@@ -5,12 +5,12 @@ import { parseExact } from './parse-exact.ts';
 import { learnTime, serviceTime } from './service-clock.ts';
 import type { PolicyFault } from './types.ts';
 
-/** The service answers within 10 s; a connection may hang. */
+/** The service answers within 10 s, but a connection may hang. */
 const ANSWER_MS_MAX = 60_000;
 
 type RequestOptions<N extends Name> = {
   body?: Body<N>;
-  /** A body that is JSON text already. */
+  /** A body that is already JSON text. */
   bodyText?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
@@ -45,7 +45,7 @@ export async function request<N extends Name>(
     response = await fetch(asked, init);
     learnTime(response, askedMs);
     const meant = datedPath(path, serviceTime(askedMs));
-    // Asked for by a wrong clock: the first answers of a page tell the time.
+    // Requested by a wrong clock: the first answers of a page show the right time.
     if (meant !== asked) {
       await response.body?.cancel();
       response = await fetch(meant, init);
@@ -59,7 +59,7 @@ export async function request<N extends Name>(
   try {
     return (answer === '' ? undefined : parseExact(answer)) as Answer<N>;
   } catch {
-    // A proxy's sign-in page, perhaps.
+    // For example the sign-in page of a proxy.
     const detail = 'The service answered with something that is not JSON';
     throw new ApiError({ status: response.status, code: 'unexpected', detail });
   }
@@ -77,7 +77,7 @@ export function errorFrom(response: Response, text: string): ApiError {
       return new ApiError({ status, code, detail: detail ?? code, ...(errors ? { errors } : {}) }, seconds);
     }
   } catch {
-    // A proxy's error page, perhaps; its status says enough.
+    // For example an error page of a proxy; its status says enough.
   }
   const code = status === 502 || status === 504 ? 'unreachable' : 'unexpected';
   return new ApiError({ status, code, detail: `The service answered ${status}` }, seconds);

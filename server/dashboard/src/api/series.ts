@@ -12,12 +12,12 @@ export function totalsOf({ buckets }: Timeseries): OutcomeCounts {
   };
 }
 
-/** The buckets that are over: in a line, a bucket that has just begun would look like a fall. */
+/** The finished buckets: in a line, a bucket that has just begun would look like a drop. */
 export function finishedBuckets({ buckets, bucket_seconds, to }: Timeseries): Timeseries['buckets'] {
   return buckets.filter(({ start }) => isFinished(start, bucket_seconds, to));
 }
 
-/** Whether a bucket of a period that ends at `to` is over. */
+/** Whether a bucket of a period that ends at `to` is finished. */
 export function isFinished(start: string, bucketSeconds: number, to: string): boolean {
   return Date.parse(start) + bucketSeconds * 1000 <= Math.min(Date.parse(to), serviceTime());
 }

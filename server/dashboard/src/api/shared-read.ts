@@ -1,6 +1,6 @@
 import { inTurn } from './in-turn.ts';
 
-/** Parts of a page that ask for the same within this time share one read. What is asked for later may have changed since. */
+/** Parts of a page that request the same data within this time share one read. Later, the data may have changed. */
 const TOGETHER_MS = 1000;
 
 type Shared = { answer: Promise<unknown>; sinceMs: number; readers: number; abort: AbortController };
@@ -8,11 +8,11 @@ const underWay = new Map<string, Shared>();
 
 type Options = {
   signal: AbortSignal;
-  /** Joins no other read: something has changed. */
+  /** Joins no other read, because something has changed. */
   mustBegin: boolean;
 };
 
-/** Runs a read in its turn, or joins the same one that has just begun. It is aborted when all who asked for it are gone. */
+/** Runs a read in its turn, or joins an equal one that has just begun. It is aborted when all who requested it are gone. */
 export async function sharedRead<T>(
   path: string,
   { signal, mustBegin }: Options,

@@ -11,7 +11,7 @@ function announce(): void {
   for (const listener of listeners) listener();
 }
 
-/** Registers an answer as stale while its last call has failed. No `atMs`: there is nothing to show, so nothing is stale. */
+/** Registers an answer as stale while its last call has failed. Without `atMs`, nothing is shown, so nothing is stale. */
 export function useStaleAnswer(
   error: ApiError | undefined,
   { atMs, reload }: { atMs: number | undefined; reload: () => void },

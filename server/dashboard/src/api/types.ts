@@ -1,14 +1,14 @@
 import type { Answer } from './call.ts';
 
-/** A number whose digits JavaScript's own numbers would lose is a JsonNumber. */
+/** A number that would lose digits as a JavaScript number is a JsonNumber. */
 export type JsonValue =
   null | boolean | number | string | JsonNumber | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
-/** Begins a string that stands for a number. Random, so that no text can contain it. */
+/** Marks a string that represents a number. Random, so that no text can contain it. */
 export const NUMBER_MARK = `number:${Math.random()}:`;
 
-/** A number as it was sent, digit for digit. */
+/** A number with its original digits. */
 export class JsonNumber {
   readonly source: string;
 
@@ -16,7 +16,7 @@ export class JsonNumber {
     this.source = source;
   }
 
-  /** For sums, comparisons and formats, which take it for a number. */
+  /** For sums, comparisons and formats, which treat it as a number. */
   valueOf(): number {
     return Number(this.source);
   }

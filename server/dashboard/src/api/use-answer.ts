@@ -7,12 +7,12 @@ import { useStaleAnswer } from './stale-answers.ts';
 
 const ANSWERS_MAX = 60;
 const RETRY_MS = 5000;
-/** The last answers by path: a page that was shown before appears at once, and is then refreshed. */
+/** The last answers by path: a page that was shown before appears immediately, and is then refreshed. */
 const answers = new Map<string, { data: unknown; atMs: number }>();
 
 export type Loaded<N extends Name> = {
   data: Answer<N> | undefined;
-  /** Why there is no data. Data that cannot be refreshed stay; the page says so in one place. */
+  /** Why there is no data. Data that cannot be refreshed stays on the page, which reports that in one place. */
   error: ApiError | undefined;
   isLoading: boolean;
   reload: () => void;
@@ -25,7 +25,7 @@ type State<N extends Name> = {
   atMs: number;
 };
 
-/** Makes a GET call; undefined makes none. Retries by itself while the service or its store is away. */
+/** Makes a GET call; undefined makes none. Retries automatically while the service or its store is away. */
 export function useAnswer<N extends Name>(
   asked: Call<N> | undefined,
   { refreshMs }: { refreshMs?: number | undefined } = {},
@@ -62,7 +62,7 @@ export function useAnswer<N extends Name>(
         },
         (error: unknown) => {
           if (!(error instanceof ApiError)) return;
-          // A person who has lost access must see nothing any more.
+          // A person who has lost access must no longer see anything.
           if (error.status === 401 || error.status === 403) answers.delete(path);
           setState({ path, data: undefined, error, atMs: Date.now() });
         },
@@ -72,12 +72,12 @@ export function useAnswer<N extends Name>(
       });
     return () => abort.abort();
   }, [path, round]);
-  /** Not while a call runs: where answers take longer than that, none would arrive. */
+  /** Not while a call runs: if answers took longer than the interval, none would arrive. */
   const refresh = () => {
     if (!isRunning.current) setRound((count) => count + 1);
   };
 
-  // Another part of the page may have had the answer since.
+  // Another part of the page may have received the answer since.
   const error = isCurrent && (kept === undefined || kept.atMs <= state.atMs) ? state.error : undefined;
   useTimer(mayRecover(error) ? RETRY_MS : refreshMs, refresh);
   useStaleAnswer(error, { atMs: kept?.atMs, reload });
@@ -93,7 +93,7 @@ function keep(path: string, data: unknown): void {
   if (answers.size > ANSWERS_MAX && oldest !== undefined) answers.delete(oldest);
 }
 
-/** After a sign-in or a sign-out nothing of the person before may show. */
+/** After a sign-in or sign-out, no data of the previous person may show. */
 export function forgetAnswers(): void {
   answers.clear();
 }
@@ -103,7 +103,7 @@ export function useRetry(error: ApiError | undefined, call: () => void): void {
   useTimer(mayRecover(error) ? RETRY_MS : undefined, call);
 }
 
-/** Calls every so often while the page is visible; undefined stops it. */
+/** Repeats the call at this interval while the page is visible; undefined stops it. */
 export function useTimer(everyMs: number | undefined, call: () => void): void {
   const latest = useRef(call);
   latest.current = call;

@@ -5,7 +5,7 @@ import {
   verifyRecordProof,
 } from '../../../../client/proof/index.ts';
 
-/** In a module of its own, which is loaded only when somebody verifies. `key`: a verifier key as text. */
+/** A separate module, which is loaded only when somebody verifies. `key`: a verifier key as text. */
 export function verdictOf(proof: RecordProof, key: string): ProofVerdict {
   try {
     return verifyRecordProof(proof, parseVerifierKey(key));

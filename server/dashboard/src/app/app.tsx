@@ -53,7 +53,7 @@ export function App() {
   );
 }
 
-/** The key resets a page when its subject changes; that of ProjectGate does when the project changes. */
+/** The key resets a page when its subject changes. The key of ProjectGate does so when the project changes. */
 function PageBody({ page }: { page: Page | undefined }) {
   switch (page?.name) {
     case 'home':
@@ -74,7 +74,7 @@ function PageBody({ page }: { page: Page | undefined }) {
       return <OverviewPage projectId={page.projectId} />;
     case 'decisions':
     case 'decision':
-      // One page: its list stays while a record opens and closes.
+      // A single page: its list stays while a record opens and closes.
       return <DecisionsPage {...page} />;
     case 'agents':
       return <AgentsPage projectId={page.projectId} />;

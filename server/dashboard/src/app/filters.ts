@@ -27,7 +27,7 @@ export function filtersBut(filters: Filters, name: FilterName): Filters {
   return others;
 }
 
-/** What both let through. Where the values of a field have none in common, one is both wanted and excluded. */
+/** What both filters let through. If the values of a field have none in common, one is both wanted and excluded. */
 export function narrowed(filters: Filters, only: Filters): Filters {
   const all: Filters = { ...filters, ...only };
   for (const name of DECISION_FILTERS) {

@@ -20,13 +20,13 @@ export function navigate(target: string, { replace = false, staysPut = false }: 
   if (startsAtTop) startAtTop();
 }
 
-/** As after a page load. Otherwise the focus would stay on a link that no longer exists. */
+/** As after a page load. Otherwise, the focus would stay on a link that no longer exists. */
 function startAtTop(): void {
   scrollTo(0, 0);
   document.getElementById('content')?.focus({ preventScroll: true });
 }
 
-/** Back and Forward lead to where a page was scrolled, once its content is high enough, unless the person scrolls first. */
+/** Back and Forward restore the scroll position of a page once its content is high enough, unless the person scrolls first. */
 export function restoreScroll(): void {
   let observer: ResizeObserver | undefined;
   const stop = () => observer?.disconnect();
@@ -77,7 +77,7 @@ export function hrefWith(
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** The sign-in page, which leads back here. */
+/** The sign-in page, which leads back to the current page. */
 export function signInHref(): string {
   return `/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`;
 }

@@ -21,15 +21,18 @@ export const LAST_WORDS: Record<LastName, string> = {
 
 export const WINDOW_HOURS: Record<WindowName, number> = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 };
 
-/** The period shown: a window of the service or another time that ends now, or the time between two instants (RFC 3339, UTC; `to` is exclusive). */
+/**
+ * The period shown. It is a window of the service, another time that ends now, or the time between two instants (RFC 3339, UTC; `to` is
+ * exclusive).
+ */
 export type Period = { window: WindowName } | { last: LastName } | { from: string; to: string };
 
-/** Whether it goes on as time passes. */
+/** Whether it moves on as time passes. */
 export function endsNow(period: Period): boolean {
   return !('from' in period);
 }
 
-/** The period of an address, 24 hours where it names none. */
+/** The period of an address; 24 hours if it names none. */
 export function periodFrom(query: URLSearchParams): Period {
   const [fromMs, toMs] = [Date.parse(query.get('from') ?? ''), Date.parse(query.get('to') ?? '')];
   if (fromMs < toMs) return rangeOf(fromMs, toMs);
@@ -39,7 +42,7 @@ export function periodFrom(query: URLSearchParams): Period {
   return { window: WINDOWS.find((name) => name === given) ?? '24h' };
 }
 
-/** The query parameters of a period, for `hrefWith`: those of the other kind go away. */
+/** The query parameters of a period, for `hrefWith`. Removes those of the other kind. */
 export function periodChanges(period: Period): Record<'window' | 'last' | 'from' | 'to', string | undefined> {
   return { window: undefined, last: undefined, from: undefined, to: undefined, ...period };
 }
@@ -51,7 +54,7 @@ export function periodWords(period: Period): string {
   return `${formatMinute(period.from)} – ${formatMinute(period.to)}`;
 }
 
-/** The query that links to the other pages of a project keep. */
+/** The query that is kept in links to the other pages of a project. */
 export function periodQuery(query: URLSearchParams): string {
   const isGiven =
     query.has('window') ||

@@ -37,7 +37,7 @@ export function ProjectGate({ projectId, children }: ProjectGateProps) {
   );
 }
 
-/** In place of a page, so that nothing that only members see stays on the screen. */
+/** Shown instead of a page, so that nothing that only members may see stays on the screen. */
 function SessionEnded() {
   return (
     <div role="alert">

@@ -69,14 +69,14 @@ export function projectPath(projectId: string, page: ProjectPageName): string {
   return `/projects/${encodeURIComponent(projectId)}/${page}`;
 }
 
-/** The page of an agent. One named `.` or `..` cannot register or stand in a path: its decisions are all there is of it. */
+/** The page of an agent. An agent named `.` or `..` cannot register or be part of a path, so only its decisions are shown. */
 export function agentPath(projectId: string, agentName: string): string {
   if (agentName === '.' || agentName === '..')
     return placeWith(projectPath(projectId, 'decisions'), { window: '90d', agent: agentName });
   return `${projectPath(projectId, 'agents')}/${encodeURIComponent(agentName)}`;
 }
 
-/** The address of one record. It holds whatever the period and the filters. */
+/** The address of one record. It is valid with any period and filters. */
 export function decisionPath(projectId: string, eventId: string): string {
   return `${projectPath(projectId, 'decisions')}/${encodeURIComponent(eventId)}`;
 }
@@ -86,7 +86,7 @@ export function callsPath(projectId: string): string {
   return `${projectPath(projectId, 'usage')}/calls`;
 }
 
-/** The timeline of a session, which has all of it: without other filters. */
+/** The timeline of a session. It is shown in full, so other filters are removed. */
 export function sessionPath(projectId: string, period: Period, sessionId: string): string {
   const query = { ...period, session_id: sessionId, view: 'timeline' };
   return placeWith(projectPath(projectId, 'decisions'), query);

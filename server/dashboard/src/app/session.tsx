@@ -50,7 +50,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, []);
   const signOut = useCallback(async () => {
     await request(call('POST /v1/auth/logout'));
-    // The page load would ask about them.
+    // The page load would ask about unsaved changes.
     drafts.clear();
     // A page load, so that no answers of this person stay in memory.
     location.replace('/sign-in');

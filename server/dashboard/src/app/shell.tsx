@@ -18,7 +18,7 @@ export function Shell({ page, children }: { page: Page | undefined; children: Co
   const projectId = page !== undefined && 'projectId' in page ? page.projectId : undefined;
   const layout = projectId === undefined ? 'shell shell-plain' : 'shell';
   return (
-    // Created again for each layout, because elements that move count as a layout shift: https://web.dev/articles/cls
+    // Created again for each layout, because moving elements counts as a layout shift: https://web.dev/articles/cls
     <div key={layout} class={layout}>
       <a class="skip-link" href="#content">
         Skip to content
@@ -54,7 +54,7 @@ function SessionNotice() {
   );
 }
 
-/** In place of a page with a defect. The navigation around it goes on working. */
+/** Shown instead of a page with a defect. The navigation around it still works. */
 function PageGuard({ children }: { children: ComponentChildren }) {
   const { path } = usePlace();
   // The console still shows it.
@@ -99,7 +99,7 @@ function ProjectNav({ projectId, page }: ProjectProps) {
   const query = periodQuery(usePlace().query);
   const current = sectionOf(page);
   const nav = useRef<HTMLElement>(null);
-  // On a phone the links are one line, wider than the screen.
+  // On a phone, the links are one line that is wider than the screen.
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>('[aria-current]');
     if (nav.current && link) nav.current.scrollLeft = link.offsetLeft - nav.current.clientWidth / 3;

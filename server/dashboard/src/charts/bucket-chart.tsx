@@ -24,7 +24,7 @@ export type Series = {
 
 type BucketChartProps = {
   label: string;
-  /** When the buckets begin, and the period (RFC 3339). */
+  /** The starts of the buckets, and the period (RFC 3339). */
   starts: string[];
   bucketSeconds: number;
   from: string;
@@ -32,7 +32,7 @@ type BucketChartProps = {
   /** Stacked from the bottom up, or one line. */
   series: Series[];
   kind?: 'bars' | 'line';
-  /** The period before, as a line. */
+  /** The previous period, as a line. */
   before?: Series | undefined;
   format: (value: number) => string;
   /** Short, for the axis; `format` by default. */
@@ -45,8 +45,8 @@ type BucketChartProps = {
 };
 
 /**
- * A chart over time. The bucket under the pointer, or the one that the arrow keys chose, is a link to its records. A drag,
- * or Shift and the arrow keys with Enter, zooms.
+ * A chart over time. The bucket under the pointer, or the one selected with the arrow keys, is a link to its records. A drag, or Shift and
+ * the arrow keys with Enter, zooms.
  */
 export function BucketChart(props: BucketChartProps) {
   const { label, starts, bucketSeconds, from, to, series, before, format, size = 'tall', hrefOf } = props;
@@ -77,7 +77,7 @@ export function BucketChart(props: BucketChartProps) {
           class="chart-plot"
           {...handlers}
           onClick={({ target, currentTarget }) => {
-            // A finger may come down before the link is there.
+            // A finger may touch the screen before the link is there.
             if (target === currentTarget) navigate(hrefOf(periodOf([index, index])));
           }}
         >
@@ -122,7 +122,7 @@ function Legend({ series: { label, tone, values, href }, index, format }: Legend
   );
 }
 
-/** Everything that does not change under the pointer. */
+/** Everything that does not change with the pointer. */
 function Drawing({
   starts,
   bucketSeconds,

@@ -10,7 +10,7 @@ export function bucketSpan(startMs: number, { from, to, endsNow, bucketSeconds }
   return [Math.max(startMs, Date.parse(from)), endsNow ? endMs : Math.min(endMs, Date.parse(to))];
 }
 
-/** The time range of a bucket, with its zone where the clocks change. A growing bucket says "so far". */
+/** The time range of a bucket, with its zone if the clocks change. A growing bucket says "so far". */
 export function bucketLabel(start: string, frame: Frame): string {
   const [fromMs, toMs] = bucketSpan(Date.parse(start), frame);
   const more = toMs > Date.parse(frame.to) ? ', so far' : '';
@@ -26,7 +26,7 @@ function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A tick of the time axis: the hour, or the day where a bucket is the first of it. */
+/** A tick of the time axis: the hour, or the day if the bucket is the first of that day. */
 export function tickLabel(startMs: number, bucketSeconds: number): string {
   const isDay = clockMs(startMs) % DAY_MS < bucketSeconds * 1000;
   return formatMs(startMs, isDay ? 'day' : 'clock');

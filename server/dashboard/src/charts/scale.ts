@@ -29,12 +29,12 @@ export function ticksOf(max: number, stepMin: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
-/** Except for the error of binary fractions. */
+/** Corrects the error of binary fractions. */
 function isMultiple(value: number, of: number): boolean {
   return Number.isInteger(Number((value / of).toFixed(3)));
 }
 
-/** The indexes of the buckets whose start is written below the chart: few, and the first ones from round times of the shown clock on. */
+/** The indexes of the buckets whose start is labelled below the chart: few, beginning with round times of the shown clock. */
 export function labelledBuckets(startsMs: number[], bucketSeconds: number): number[] {
   const seconds = startsMs.length * bucketSeconds;
   const step =
@@ -45,8 +45,8 @@ export function labelledBuckets(startsMs: number[], bucketSeconds: number): numb
 type Bucketed = { bucket_seconds: number; buckets: { start: string }[] };
 
 /**
- * The values of an earlier period in the buckets of this one, `shiftMs` later, up to the last bucket that it reaches. A bucket
- * that crosses an edge counts in proportion.
+ * Maps the values of an earlier period to the buckets of this one, `shiftMs` later, up to the last bucket that it reaches. A bucket that
+ * crosses an edge counts proportionally.
  */
 export function shifted(
   { bucket_seconds, buckets }: Bucketed,

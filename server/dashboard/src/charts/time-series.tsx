@@ -7,7 +7,7 @@ import { shifted } from './scale.ts';
 /** From the bottom up. Bars on the base line are the easiest to compare. */
 const OUTCOMES = ['deny', 'needs_approval', 'allow'] as const;
 
-/** An earlier period, its label in the legend, and how much later it is shown. */
+/** An earlier period, its label in the legend, and how much later it is drawn. */
 export type Previous<S = Timeseries> = { series: S; shiftMs: number; label: string };
 type ChartProps = {
   series: Timeseries;

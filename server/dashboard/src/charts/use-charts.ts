@@ -7,7 +7,7 @@ type Charts = typeof import('./charts.ts');
 
 let loaded: Charts | undefined;
 
-/** An answer to draw, with the charts, whose code is loaded beside it. `data` is undefined until both are there. */
+/** An answer to draw, with the charts, whose code is loaded at the same time. `data` is undefined until both are there. */
 export function useCharts<N extends Name>(answer: Loaded<N>): Loaded<N> & { charts: Charts | undefined } {
   const [charts, setCharts] = useState(loaded);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);

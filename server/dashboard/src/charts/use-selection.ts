@@ -10,7 +10,7 @@ const STEPS: Record<string, (index: number, last: number) => number> = {
   End: (_index, last) => last,
 };
 
-/** The bucket under the pointer or chosen by keys, and the buckets that a drag, or Shift with the keys, selects. */
+/** The bucket under the pointer or chosen by keys, and the buckets selected by a drag, or with Shift and the keys. */
 export function useSelection(count: number, zoom: (selection: Selection) => void) {
   const [at, setAt] = useState<number | undefined>(undefined);
   const [anchor, setAnchor] = useState<number | undefined>(undefined);

@@ -65,7 +65,7 @@ type UseEditorOptions = {
   onChange?: ((text: string) => void) | undefined;
 };
 
-/** Half a screen before it is seen. Until then its text is shown; creating an editor would block a phone. */
+/** Half a screen before it becomes visible. Until then its text is shown; creating an editor would block a phone. */
 function whenNearlySeen(element: Element): Promise<void> {
   return new Promise((resolve) => {
     const observer = new IntersectionObserver(
@@ -80,7 +80,7 @@ function whenNearlySeen(element: Element): Promise<void> {
   });
 }
 
-/** Its code runs in one task and the editor is made in the next: together they would hold up a phone. */
+/** Its code runs in one task and the editor is created in the next: together they would block a phone. */
 async function loadEditor(frame: Element) {
   await whenNearlySeen(frame);
   const loaded = await import('./create-editor.ts');

@@ -38,15 +38,15 @@ export type Editor = {
 };
 
 /**
- * CodeMirror in a shadow root. There it uses adopted style sheets, which the Content-Security-Policy allows, instead of
- * a <style> element, which it forbids. CSS variables carry the page's colours into it.
+ * CodeMirror in a shadow root. There it uses adopted style sheets, which the Content-Security-Policy allows, instead of a <style> element,
+ * which it forbids. CSS variables bring the page's colours into it.
  */
 export function createEditor(host: HTMLElement, options: EditorOptions): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({ root, parent: root, doc: options.text, extensions: extensionsOf(options) });
   return {
     setText: (text) => {
-      // A document has LF alone as line ends, the text may have others.
+      // A document uses only LF as line end; the text may use others.
       if (view.state.toText(text).eq(view.state.doc)) return;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
@@ -54,7 +54,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions): Editor 
       });
     },
     setFaults: (faults) => {
-      // Setting no faults would redraw the editor, too.
+      // Setting an empty list of faults would also redraw the editor.
       if (faults.length === 0 && diagnosticCount(view.state) === 0) return;
       const diagnostics = faults.map((fault) => diagnosticFrom(view.state.doc, fault));
       view.dispatch(setDiagnostics(view.state, diagnostics));

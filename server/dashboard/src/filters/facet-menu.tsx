@@ -12,7 +12,7 @@ import { Inert } from '../ui/inert.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Waiting } from '../ui/states.tsx';
 
-/** Values that are fetched, and shown at a time. */
+/** How many values are fetched and shown at a time. */
 const VALUES_MAX = 1000;
 const SHOWN_MAX = 50;
 const TEXT_CHARS_MAX = 200;
@@ -28,7 +28,7 @@ type FacetProps = {
   q?: string | undefined;
 };
 
-/** A filter of one field: its values, with their counts where these are known, to pick and to exclude. */
+/** A filter of one field: its values to select or exclude, with their counts if known. */
 export function FacetMenu(props: FacetProps) {
   const { filters, name, label } = props;
   const count = (filters[name]?.length ?? 0) + (filters[`not.${name}`]?.length ?? 0);
@@ -62,7 +62,7 @@ function Facet({ projectId, period, filters, path, name, label, ofCalls, q }: Fa
   const asked = ofCalls === undefined ? counted : called;
   const decisions = counted.data?.items.map(({ value, total }) => ({ value, total }));
   const found = decisions ?? called.data?.items.map(({ value, calls }) => ({ value, total: calls }));
-  // The service counts the values without a search, and those of model calls without a filter by model.
+  // The service counts the values only without a search, and those of model calls only without a filter by model.
   const isCounted =
     found !== undefined && [q, others.model, others['not.model']].every((one) => one === undefined);
   const picked = [...(filters[name] ?? []), ...(filters[`not.${name}`] ?? [])];

@@ -35,13 +35,13 @@ type FilterBarProps = {
   period: Period;
   filters: Filters;
   path?: string;
-  /** Model calls are filtered and counted, by these fields; without them decisions are. */
+  /** Model calls are filtered and counted by these fields. Without them, decisions are. */
   ofCalls?: readonly (typeof CALL_FILTERS)[number][];
-  /** How often the counts of the outcomes are asked for again. */
+  /** How often the counts of the outcomes are refreshed. */
   refreshMs?: number | undefined;
 };
 
-/** All filters of the API. The address bar holds their state; `path` is where they lead to. */
+/** All filters of the API. The address bar holds their state; `path` is the page that they lead to. */
 export function FilterBar(props: FilterBarProps & { q?: string | undefined; children?: ComponentChildren }) {
   const { filters, path = location.pathname, ofCalls, q, children } = props;
   return (

@@ -45,7 +45,7 @@ export function showZone(next: Zone): void {
   formats = formatsIn(next);
 }
 
-/** The zone of these times, or of now: UTC, GMT+1, or GMT+1/GMT+2 where the clocks change between them. */
+/** The zone of these times, or of now: UTC, GMT+1, or GMT+1/GMT+2 if the clocks change between them. */
 export function zoneName(...times: (string | null | undefined)[]): string {
   if (zone === 'UTC') return 'UTC';
   const given = times.map((iso) => Date.parse(iso ?? '')).filter((ms) => !Number.isNaN(ms));
@@ -59,7 +59,7 @@ function zoneNameAt(ms: number): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'local';
 }
 
-/** The time of the shown clock, in milliseconds: as if that clock were in UTC. */
+/** The time of the shown clock in milliseconds, as if that clock were in UTC. */
 export function clockMs(ms: number): number {
   return zone === 'UTC' ? ms : ms - new Date(ms).getTimezoneOffset() * MINUTE_MS;
 }

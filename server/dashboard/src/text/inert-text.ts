@@ -1,4 +1,4 @@
-/** Characters of a text shown at first. */
+/** How many characters of a text are shown at first. */
 export const TEXT_CHARS_LINE = 300;
 export const TEXT_CHARS_BLOCK = 10_000;
 
@@ -30,8 +30,8 @@ const NAMES: Record<string, string> = {
 };
 
 /**
- * Control, bidirectional and invisible characters, and lone surrogates. Joiners belong between the letters of many scripts and into
- * emoji, so only those after other characters count; likewise variation selectors.
+ * Control, bidirectional and invisible characters, and lone surrogates. Joiners belong between the letters of many scripts and in emoji, so
+ * only those after other characters count. The same applies to variation selectors.
  */
 export const HIDDEN =
   /(?!\u200c|\u200d|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{DI}\u2028\u2029\ufff9-\ufffb]|(?<=^|[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}\p{P}\p{Z}])(?:\u200c|\u200d)|(?<![\p{Emoji}\p{sc=Han}\p{sc=Mongolian}])[\ufe00-\ufe0f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
@@ -39,8 +39,8 @@ export const HIDDEN =
 const BLANK = /^\p{Zs}+$/u;
 
 /**
- * Splits untrusted text into plain text and deceptive characters, which are shown as visible marks. Characters in `keep`,
- * such as line breaks in a block, stay plain. A text of spaces alone is all marks: as it is, nobody could see or click it.
+ * Splits untrusted text into plain text and deceptive characters, which are shown as visible marks. Characters in `keep`, such as line
+ * breaks in a block, stay plain. A text of spaces only consists of marks: otherwise, nobody could see or click it.
  */
 export function inertParts(text: string, keep = ''): TextPart[] {
   const parts: TextPart[] = [];

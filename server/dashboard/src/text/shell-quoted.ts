@@ -1,6 +1,6 @@
 import { HIDDEN } from './inert-text.ts';
 
-/** JSON as one word of the shell. Deceptive characters are escaped, so that it runs as it reads. */
+/** JSON as one word of the shell. Deceptive characters are escaped, so that the command does what it shows. */
 export function shellQuoted(value: object): string {
   const json = JSON.stringify(value).replace(HIDDEN, (text) =>
     Array.from({ length: text.length }, (_, at) => escaped(text.charCodeAt(at))).join(''),

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 const SHOWN_MS = 2000;
 
 type CopyButtonProps = {
-  /** A function is called only when needed, so that a large text is not built in vain. */
+  /** A function is called only on demand, so that a large text is not built for nothing. */
   text: string | (() => string);
   label?: string;
 };
@@ -30,7 +30,7 @@ async function copyText(text: string): Promise<boolean> {
       () => true,
       () => false,
     );
-  // Over plain HTTP browsers have no clipboard, but let a page say what a copy takes.
+  // Over plain HTTP, browsers have no clipboard, but let a page set what a copy contains.
   const put = (event: ClipboardEvent) => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();

@@ -8,7 +8,7 @@ export function curlCommand(path: string, quotedBody: string): string {
   ].join('\n');
 }
 
-/** The same for an event. The shell makes a new UUID and the time at each run, on Linux and macOS. */
+/** The same for an event. The shell creates a new UUID and the time on each run, on Linux and macOS. */
 export function curlEvent(path: string, fields: object): string {
   const event = {
     event_id: '$(cat /proc/sys/kernel/random/uuid 2>/dev/null || uuidgen)',

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 /** The error of a form, shown above its button. */
 export function FormError({ error, title }: { error: ApiError | undefined; title?: string | undefined }) {
   if (error === undefined) return null;
-  // The explanations of these are for reads. The service says which role is needed, or what is overloaded.
+  // The usual explanations of these are for reads. The service says which role is needed, or what is overloaded.
   const isOfReads = error.code === 'forbidden' || error.code === 'overloaded';
   const explained = isOfReads ? { title: error.message, advice: '' } : explain(error);
   return (

@@ -7,11 +7,11 @@ type MenuProps = {
   /** The accessible name of the panel. */
   label: string;
   kind?: string;
-  /** Made when the menu opens; `close` closes it. */
+  /** Built when the menu opens; `close` closes it. */
   children: (close: () => void) => ComponentChildren;
 };
 
-/** A panel below a button. Escape and a press elsewhere close it; Escape gives the focus back to the button. */
+/** A panel below a button. Escape or a press elsewhere closes it; Escape returns the focus to the button. */
 export function Menu({ summary, label, kind = '', children }: MenuProps) {
   const [isOpen, setIsOpen] = useState(false);
   const place = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 
 type NoticeProps = { error: ApiError; retry: () => void; children: ComponentChildren };
 
-/** What could not be loaded, why, and a way to try again, in one line. */
+/** What could not be loaded, why, and a button to try again, in one line. */
 export function Notice({ error, retry, children }: NoticeProps) {
   const { title, advice } = explain(error);
   return (

@@ -3,7 +3,7 @@ import { useStaleAnswers } from '../api/stale-answers.ts';
 import { formatTime, zoneName } from '../text/format.ts';
 import { Notice } from './notice.tsx';
 
-/** Says that the page shows what it loaded before, because loading it again fails. */
+/** Says that the page shows older data, because loading it again fails. */
 export function StaleNotice() {
   const answers = useStaleAnswers();
   const [first] = answers;

@@ -57,7 +57,7 @@ export function EmptyState({ title, isPage = false, children }: EmptyStateProps)
 
 type WaitingProps = { answer: Pick<Loaded<Name>, 'error' | 'isLoading' | 'reload'>; lines?: number };
 
-/** In place of an answer that is not there yet. */
+/** Shown while an answer is loading. */
 export function Waiting({ answer: { error, isLoading, reload }, lines }: WaitingProps) {
   if (error !== undefined) return <ErrorState error={error} retry={reload} />;
   return isLoading ? <Loading lines={lines} /> : null;

@@ -8,7 +8,7 @@ type TableProps = { label: string; columns: readonly Column[]; children: Compone
 
 const ARROWS = { ascending: '▲', descending: '▼', none: '' };
 
-/** A table that scrolls sideways where it is too wide, also by keyboard. The children are its rows. */
+/** A table that scrolls sideways if it is too wide, also by keyboard. The children are its rows. */
 export function Table({ label, columns, children }: TableProps) {
   return (
     <div class="table-scroll" role="region" tabIndex={0} aria-label={label}>

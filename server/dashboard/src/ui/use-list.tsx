@@ -42,7 +42,7 @@ export function useList<N extends Name>(
     },
   );
   useEffect(() => {
-    // Each page begins where the one before ends, so a changed first page moves them all.
+    // Each page begins where the previous one ends, so a changed first page moves them all.
     if (hasOlder && loaded.pages[0] !== start[0]) void run(start, loaded.pages.length);
   }, [start, loaded]);
   const more = (

@@ -10,7 +10,7 @@ type VirtualOptions<Row> = {
   keepsStart?: boolean;
 };
 
-/** Which rows of a scrolling list are in view, with some around them: from `first` to before `last`. All have one height. */
+/** Which rows of a scrolling list are in view, with some around them: from `first` to before `last`. All have the same height. */
 export function useVirtualRows<Row>(place: Place, rows: Row[], options: VirtualOptions<Row>) {
   const { top, height, rowHeight, onScroll } = useScroll(place);
   useStayPut(place, rows, { ...options, rowHeight });

@@ -4,7 +4,7 @@ import { projectPath } from '../../app/route.ts';
 import { Field } from '../../ui/field.tsx';
 import { useForm } from '../../ui/use-form.ts';
 
-/** Opens a project by its ID, without an account. Works only where reads are open. */
+/** Opens a project by its ID, without an account. Works only if reads are open. */
 export function OpenProject() {
   const { onSubmit } = useForm(async ({ project = '' }) => {
     const id = project.trim();

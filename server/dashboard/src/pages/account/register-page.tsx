@@ -10,7 +10,7 @@ import { Door } from './door.tsx';
 import { useMailedLink } from './mailed-link.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
-/** Registers, requests the verification e-mail, which registering alone does not send, and signs in. */
+/** Registers, requests the verification e-mail (registration does not send it), and signs in. */
 export function RegisterPage() {
   const session = useSession();
   const say = useSay();

@@ -33,11 +33,11 @@ type HealthProps = {
   agentName: string;
   /** Newest first; undefined while they are loading. */
   versions: VersionSummary[] | undefined;
-  /** No call is made before. */
+  /** No call is made before this is true. */
   isReady: boolean;
 };
 
-/** How an agent is doing in the last days: when it was seen, how much it decides and is denied, what it costs, what it runs. */
+/** The health of an agent in the last days: when it was last seen, its decisions and denials, its cost and its versions. */
 export function AgentHealth(props: HealthProps) {
   const { projectId, versions } = props;
   const { last, counts, before, series, usage, fleet, failed } = useHealth(props);
@@ -131,7 +131,7 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
     last: seen.data && (seen.data.items[0]?.last ?? null),
     usage: usage.data?.totals,
     fleet: fleet.data,
-    /** The first that could not be loaded. */
+    /** The first one that could not be loaded. */
     failed: [series, seen, usage, fleet].find(({ error }) => error !== undefined),
   };
 }

@@ -52,7 +52,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
     latest.reload();
     own.reload();
   };
-  // The tab's data is read first, because it takes milliseconds and the health of an agent up to a second.
+  // The tab's data is read first: it takes milliseconds, and the health of an agent up to a second.
   const isReady = (shown !== undefined && !isRoleLoading) || error !== undefined;
   const isUnregistered = versions.error?.code === 'agent_unknown';
   const decisions = placeWith(projectPath(projectId, 'decisions'), { window: WINDOW, agent: agentName });

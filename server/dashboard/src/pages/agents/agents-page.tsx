@@ -25,7 +25,7 @@ const SORTS = {
   Denied: ({ counts }: Row) => (counts === undefined ? -1 : counts.deny / Math.max(1, counts.total)),
   'Needs approval': ({ counts }: Row) => counts?.needs_approval ?? -1,
 };
-/** By when the policy was saved; the label names the zone, too. */
+/** Sorts by the time when the policy was saved; the label also names the zone. */
 const saved = ({ agent }: Row) => agent?.created_at ?? '';
 const EXAMPLE = {
   name: 'my-agent',
@@ -34,10 +34,10 @@ const EXAMPLE = {
 
 const NONE: OutcomeCounts = { total: 0, allow: 0, deny: 0, needs_approval: 0 };
 
-/** `counts` is undefined where they are not known. */
+/** `counts` is undefined if they are not known. */
 type Row = { name: string; agent: AgentSummary | undefined; counts: OutcomeCounts | undefined };
 
-/** Registered agents, and agents that only recorded decisions. With filters, those that have matching decisions. */
+/** Registered agents, and agents that only recorded decisions. With filters, only those that have matching decisions. */
 export function AgentsPage({ projectId }: { projectId: string }) {
   const { query } = usePlace();
   const period = periodFrom(query);
@@ -45,7 +45,7 @@ export function AgentsPage({ projectId }: { projectId: string }) {
   const isFiltered = Object.keys(filters).length > 0;
   const agents = useAnswer(call('GET /v1/projects/{id}/agents', { id: projectId }));
   const summary = useAnswer(auditOf(projectId, 'summary', { ...period, ...filters }));
-  // Wait for both: rows sorted by their numbers would move when the numbers arrive later.
+  // Wait for both: rows sorted by their numbers would move if the numbers arrived later.
   const isLoading = agents.isLoading || summary.isLoading;
   const all = agents.data === undefined || isLoading ? undefined : rowsOf(agents.data.items, summary.data);
   const rows = isFiltered ? all?.filter(({ counts }) => counts?.total !== 0) : all;

@@ -3,7 +3,7 @@ export const drafts = new Map<string, string>();
 
 let owner: string | undefined;
 
-/** Called with the account that is signed in: nobody sees the drafts of somebody else. */
+/** Called with the signed-in account: nobody sees the drafts of somebody else. */
 export function claimDrafts(accountId: string): void {
   if (owner !== undefined && owner !== accountId) drafts.clear();
   owner = accountId;

@@ -27,7 +27,7 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
     const result = await request(checkOf(projectId, agentName), { bodyText: question });
     setDecided({ question, decision: result.decisions?.[0] });
   });
-  // Never show a decision next to another draft or call.
+  // Never show a decision for another draft or call.
   const decision = decided?.question === question ? decided.decision : undefined;
   return (
     <section class="panel" aria-labelledby="dry-run">

@@ -7,7 +7,7 @@ type FaultListProps = {
   onPick: (place: { line: number; column: number }) => void;
 };
 
-/** Every error, linked to its place in the text. */
+/** Every error, linked to its position in the text. */
 export function FaultList({ label, faults, onPick }: FaultListProps) {
   if (faults.length === 0) return null;
   return (

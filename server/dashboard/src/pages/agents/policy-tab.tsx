@@ -15,7 +15,7 @@ import { type CheckState, useCheck } from './use-check.ts';
 import { draftKey } from './drafts.ts';
 import { useDraft } from './use-draft.ts';
 
-/** The policy editor. Checks the draft as you type; calls can be tested before saving. */
+/** The policy editor. Checks the draft while the person types; calls can be tested before saving. */
 export function PolicyTab(props: AgentTabProps) {
   const { projectId, agentName, latest, mayEdit } = props;
   const draft = useDraft(draftKey(projectId, agentName, 'policy'), latest.policy_yaml);
@@ -25,7 +25,7 @@ export function PolicyTab(props: AgentTabProps) {
   const isValid = check.result?.valid === true && !check.isChecking;
   const faults = check.result?.errors ?? NO_FAULTS;
   const maySave = mayEdit && draft.isChanged && isValid;
-  // Pressed before the check of the last keystroke: it waits for the check.
+  // Pressed before the check of the last keystroke: waits for that check.
   const [isWanted, setIsWanted] = useState(false);
   useEffect(() => {
     if (!isWanted || check.isChecking) return;

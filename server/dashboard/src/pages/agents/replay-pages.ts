@@ -2,7 +2,7 @@ import type { ReplayResult } from '../../api/types.ts';
 
 export type Changed = Pick<ReplayResult, 'changed' | 'changes'>;
 
-/** The result of a replay together with that of its next page. */
+/** Combines the result of a replay with that of its next page. */
 export function withOlder(newer: ReplayResult, older: ReplayResult): ReplayResult {
   return {
     window: newer.window,
@@ -15,7 +15,7 @@ export function withOlder(newer: ReplayResult, older: ReplayResult): ReplayResul
   };
 }
 
-/** Null when another version was saved in between: the sums would be of two policies. */
+/** Null if another version was saved in between: the sums would be of two policies. */
 function currentOf(newer: ReplayResult['current'], older: ReplayResult['current']): ReplayResult['current'] {
   if (newer === null || older === null || newer.version !== older.version) return null;
   return { version: newer.version, ...sumOf(newer, older) };

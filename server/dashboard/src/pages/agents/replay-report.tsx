@@ -12,12 +12,12 @@ import type { Changed } from './replay-pages.ts';
 type Place = { projectId: string; agentName: string };
 type ReplayReportProps = Place & {
   result: ReplayResult;
-  /** Replays older decisions, too. */
+  /** Also replays older decisions. */
   more: () => void;
   isRunning: boolean;
 };
 
-/** How much was replayed, what differs from the saved policy, and apart from that, what differs from the records. */
+/** How many calls were replayed, what differs from the saved policy, and separately what differs from the records. */
 export function ReplayReport({ result, more, isRunning, ...place }: ReplayReportProps) {
   const { replayed, changed, current } = result;
   return (
@@ -77,7 +77,7 @@ type ChangesProps = Place & {
   result: ReplayResult;
   changed: Changed;
   label: string;
-  /** The changes are from the outcomes of the records. */
+  /** The changes are relative to the recorded outcomes. */
   isRecorded?: boolean;
 };
 

@@ -17,7 +17,7 @@ export type SaveDialogProps = AgentTabProps & {
   part: 'policy_yaml' | 'agent_yaml' | 'system_md';
   title: string;
   draft: Draft;
-  /** False while something is still to be shown before saving. */
+  /** False while something must still be shown before saving. */
   isReady?: boolean;
   /** Explains the effect of saving, below the changes. */
   children?: ComponentChildren;
@@ -33,7 +33,7 @@ export function SaveDialog(props: SaveDialogProps) {
   const done = useRef(false);
   const [note, setNote] = useState('');
   const noteId = useId();
-  /** Loads the version that is the latest now. */
+  /** Loads the current latest version. */
   const finish = () => {
     onClose();
     onSaved();

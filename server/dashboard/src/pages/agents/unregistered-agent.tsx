@@ -11,7 +11,7 @@ import { EmptyState, Waiting } from '../../ui/states.tsx';
 const TOOLS_MAX = 200;
 const WINDOW = '90d';
 
-/** In place of the page of an agent that never registered: what it recorded, and how to register it. */
+/** Shown instead of the page of an agent that never registered: what it recorded, and how to register it. */
 export function UnregisteredAgent({ projectId, agentName }: { projectId: string; agentName: string }) {
   const called = useAnswer(
     auditOf(projectId, 'breakdown', { by: 'tool', agent: agentName, window: WINDOW, limit: TOOLS_MAX }),

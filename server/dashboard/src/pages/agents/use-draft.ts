@@ -16,7 +16,7 @@ export type Draft = {
 export function useDraft(key: string, saved: string): Draft {
   const [{ text, revision }, setState] = useState({ text: drafts.get(key) ?? saved, revision: 0 });
   const replace = (next: string) => setState((state) => ({ text: next, revision: state.revision + 1 }));
-  // Just saved text is no draft, even before the new version has been loaded.
+  // Just saved text is not a draft, even before the new version has been loaded.
   const isChanged = drafts.has(key) && text !== saved;
   useEffect(() => {
     // A newer version was loaded and there is no draft.
@@ -24,7 +24,7 @@ export function useDraft(key: string, saved: string): Draft {
   }, [key, saved]);
   const set = useCallback(
     (next: string) => {
-      // Text equal to the saved text is no draft. It would hide the next version. An editor has LF alone as line ends.
+      // Text equal to the saved text is not a draft: it would hide the next version. An editor uses only LF as line end.
       if (next === saved.replaceAll(/\r\n?/g, '\n')) drafts.delete(key);
       else drafts.set(key, next);
       setState((state) => ({ ...state, text: next }));

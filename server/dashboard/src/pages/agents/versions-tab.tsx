@@ -138,7 +138,7 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
 
 type DifferenceProps = { before: string; after: string; label: string; line: number };
 
-/** Shows the text itself where nothing differs, with the line that a link names. */
+/** Shows the text itself if nothing differs, with the line that a link names. */
 function Difference({ before, after, label, line }: DifferenceProps) {
   const goTo = useMemo(() => (line >= 1 ? { line } : undefined), [line]);
   if (before === after) return <CodeEditor text={after} label={label} isReadOnly goTo={goTo} />;

@@ -18,20 +18,20 @@ const REFRESH_MS = 60_000;
 export type SettingsProps = {
   projectId: string;
   settings: AlertSettings;
-  /** The settings as they are now: others may have changed them since. */
+  /** The current settings: others may have changed them. */
   current: () => Promise<AlertSettings>;
   onChanged: () => void;
   mayChange: boolean;
 };
 
-/** The three rules of a project, who is notified, and the alerts so far. */
+/** The three rules of a project, the people to notify, and the alerts so far. */
 export function AlertsPage({ projectId }: { projectId: string }) {
   const { role } = useRole(projectId);
   const mail = useMailedLink();
   const asked = call('GET /v1/projects/{id}/alerts/settings', { id: projectId });
-  // A mute ends, and others change the settings, too.
+  // A mute ends, and others change the settings as well.
   const { data, error, isLoading, reload } = useAnswer(asked, { refreshMs: REFRESH_MS });
-  // Both, so that nothing moves when the second comes.
+  // Waits for both, so that nothing moves when the second arrives.
   if (data === undefined || mail.isLoading)
     return (
       <>

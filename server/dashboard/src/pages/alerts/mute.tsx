@@ -8,7 +8,7 @@ import { useAction } from '../../ui/use-action.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 import { HOUR_MS } from '../../../../durations.ts';
 
-/** Alerts that fire meanwhile are in the history, but nobody is notified. */
+/** Alerts that fire during a mute are in the history, but nobody is notified. */
 export function Mute({ projectId, settings: { muted_until }, current, onChanged, mayChange }: SettingsProps) {
   const say = useSay();
   const { run, isRunning, error } = useAction(async (hours: number) => {

@@ -10,7 +10,7 @@ import { useSay } from '../../ui/toast.tsx';
 import { useForm } from '../../ui/use-form.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 
-/** The address that alerts are posted to. Its secret is shown only once, after it was set. */
+/** The address that alerts are posted to. Its secret is shown only once, right after it is set. */
 export function WebhookPanel(props: SettingsProps) {
   const { projectId, settings, current, onChanged, mayChange } = props;
   const { webhook } = settings;
@@ -19,12 +19,12 @@ export function WebhookPanel(props: SettingsProps) {
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
   const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
-    // The secret of a webhook that somebody else has just set would be lost.
+    // Otherwise, the secret of a webhook that somebody else has just set would be lost.
     if ((await current()).webhook !== null) say('Someone else has set a webhook in the meantime.');
     else setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
     onChanged();
   });
-  // Not beside the webhook of somebody else who set another one since.
+  // Not next to a webhook that somebody else has set since.
   const secret = webhook === null || webhook.url === made?.url ? made?.secret : undefined;
   const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', params));
   return (

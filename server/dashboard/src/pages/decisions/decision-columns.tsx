@@ -9,7 +9,7 @@ import type { FeedRow } from './decision-feed.ts';
 
 type ColumnOf = {
   label: string;
-  /** Among chosen columns, as a track of the grid. */
+  /** The width of the column as a grid track, among chosen columns. */
   width: string;
   cell: (row: FeedRow) => ComponentChildren;
 };
@@ -59,7 +59,7 @@ export function columnsFrom(text: string | undefined): ColumnName[] {
   return known.length === 0 ? AT_FIRST : known;
 }
 
-/** Which columns the list has; one stays. */
+/** Selects the columns of the list; at least one stays. */
 export function ColumnsMenu({ names, choose }: Columns) {
   return (
     <Menu kind="menu-end columns-menu" label="Columns" summary="Columns">

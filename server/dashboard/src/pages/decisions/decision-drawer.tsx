@@ -23,7 +23,7 @@ import { type Among, type Direction, neighbourOf } from './neighbours.ts';
 import { PolicySection } from './policy-section.tsx';
 import { ProofSection } from './proof-section.tsx';
 
-/** Longer names cannot exist in the service, so they are not linked. */
+/** The service has no longer names, so they are not linked. */
 const NAME_CHARS_MAX = 400;
 
 type DecisionDrawerProps = { projectId: string; feed: DecisionFeed; among: Among; eventId: string };
@@ -35,7 +35,7 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
   const isLast = beside.isListed === true && beside.older === undefined;
   const { isAtEnd, isLoading, error } = feed.state;
   useEffect(() => {
-    // After an error the page retries, with a pause.
+    // After an error the page retries after a pause.
     if (isLast && !isAtEnd && !isLoading && error === undefined) void feed.loadMore();
   }, [isLast, isAtEnd, isLoading, error]);
   const params = { id: projectId, event_id: eventId };
@@ -92,7 +92,7 @@ function Steps({ newer, older, show }: StepsProps) {
 
 type FarStepsProps = { record: DecisionRecord; among: Among; show: (eventId: string) => void };
 
-/** Buttons to the neighbours of a record that is not in the list: each is looked up when its button is pressed. */
+/** Buttons to the neighbours of a record that is not in the list. Each neighbour is looked up when its button is pressed. */
 function FarSteps({ record, among, show }: FarStepsProps) {
   const [ends, setEnds] = useState<Direction[]>([]);
   const { run, isRunning, error } = useAction(async (direction: Direction) => {
@@ -173,7 +173,7 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   );
 }
 
-/** An object as a tree. Arguments that the client truncated show their beginning. */
+/** An object as a tree. If the client truncated the arguments, their beginning is shown. */
 function Json({ value }: { value: JsonObject | null }) {
   if (value === null) return <p class="muted">none</p>;
   if (value['_truncated'] !== true) return <JsonTree value={value} />;
@@ -214,7 +214,7 @@ const FILTERED: [label: string, field: TextField, filter: FilterName | undefined
   ['Project ID', 'project_id', undefined],
 ];
 
-/** A session is shown whole: without the other filters, from its first record to its last. */
+/** A session is shown in full: without the other filters, from its first record to its last. */
 function onlyThis(filter: FilterName, value: string, list: string): string {
   if (filter !== 'session_id') return hrefWith({ [filter]: value, [`not.${filter}`]: undefined }, list);
   return `${list}?${new URLSearchParams({ window: '90d', session_id: value, view: 'timeline' })}`;

@@ -8,13 +8,13 @@ const PAGE_ROWS = 500;
 const FULL_ROWS_MAX = 5000;
 /** The list ends here. The export has no such limit. */
 export const ROWS_MAX = 200_000;
-/** When the pages to here do not close the gap, the list starts over. */
+/** If the pages up to here do not close the gap, the list starts over. */
 const CATCH_UP_PAGES = 5;
 
 /** A record, or, far down the list, a record without its large fields. */
 export type FeedRow = DecisionRecord & { isWhole: boolean };
 type FetchPage = (cursor: string | undefined, limit: number) => Promise<DecisionsPage>;
-/** How many records match that are later than one time and not later than another. */
+/** The number of matching records that are later than one time, up to and including another. */
 type CountBetween = (after: string, until: string) => Promise<number>;
 
 export type FeedState = {
@@ -33,7 +33,7 @@ export class DecisionFeed {
   readonly #ids = new Set<string>();
   #state: FeedState = { rows: [], total: undefined, isLoading: false, isAtEnd: false, error: undefined };
   #nextCursor: string | undefined;
-  /** Where the search for rows that came late goes on. */
+  /** Where the search for rows that arrived late continues. */
   #searchCursor: string | undefined;
   #isCatchingUp = false;
   #isClosed = false;
@@ -61,7 +61,7 @@ export class DecisionFeed {
     try {
       const page = await this.#pageAt(cursor);
       if (cursor !== this.#nextCursor) {
-        // The list has started over meanwhile, so this page no longer follows.
+        // The list has started over in the meantime, so this page no longer follows.
         this.#set({ isLoading: false });
         return;
       }
@@ -69,7 +69,7 @@ export class DecisionFeed {
       const fresh = this.#takeIn(rowsOf(page));
       const all = [...this.#state.rows, ...fresh];
       const isAtEnd = this.#nextCursor === undefined || all.length >= ROWS_MAX;
-      // Keep the count of the first page until live mode brings a newer one.
+      // Keep the count of the first page until live mode gets a newer one.
       const total = rows.length === 0 ? page.total : this.#state.total;
       this.#set({ rows: slimmed(all, rows.length), total, isAtEnd, isLoading: false });
     } catch (error) {
@@ -77,7 +77,7 @@ export class DecisionFeed {
     }
   }
 
-  /** Takes in new rows, also late ones, and drops those that left the period. Resolves with the number of new rows. */
+  /** Adds new rows, including late ones, and drops those that left the period. Resolves with the number of new rows. */
   async catchUp(): Promise<number> {
     if (this.#isCatchingUp || this.#state.isLoading) return 0;
     this.#isCatchingUp = true;
@@ -118,7 +118,7 @@ export class DecisionFeed {
     return fresh.length;
   }
 
-  /** Takes in rows that came late, further down than the newest. The next poll goes on where the pages of this one end. */
+  /** Adds rows that arrived late, below the newest ones. The next poll continues where the pages of this one end. */
   async #searchLate(total: number): Promise<number> {
     const { rows, isAtEnd } = this.#state;
     const [after, until] = [rows.at(-1)?.occurred_at ?? '', rows[0]?.occurred_at ?? ''];
@@ -129,7 +129,7 @@ export class DecisionFeed {
     let found = 0;
     let cursor: string | undefined;
     for (let pages = 0; missing > 0 && pages < CATCH_UP_PAGES; pages += 1) {
-      // The newest page first, again: the count may have rows that were recorded after it was read.
+      // The newest page is read again first: the count may include rows that were recorded after it was read.
       const page = await this.#pageAt(cursor);
       const late = this.#unknown(rowsOf(page)).filter(isInside);
       this.#merge(late, page.total);
@@ -151,7 +151,7 @@ export class DecisionFeed {
     this.#set({ rows: slimmed(rows, 0), total, isAtEnd, error: undefined });
   }
 
-  /** A record of the list and its neighbours, as far as they are loaded. */
+  /** A record of the list and its neighbours, if they are loaded. */
   near(eventId: string): { isListed?: true; record?: DecisionRecord; newer?: string; older?: string } {
     const { rows } = this.#state;
     const index = rows.findIndex(({ event_id }) => event_id === eventId);
@@ -216,7 +216,7 @@ export function isNewer(a: DecisionRecord, b: DecisionRecord): boolean {
   return a.occurred_at > b.occurred_at || (a.occurred_at === b.occurred_at && a.event_id > b.event_id);
 }
 
-/** Drops the large fields of rows from `from` on, once there are many. */
+/** Drops the large fields of rows from `from` on once there are many. */
 function slimmed(rows: FeedRow[], from: number): FeedRow[] {
   for (let index = Math.max(from, FULL_ROWS_MAX); index < rows.length; index += 1) {
     const row = rows[index];

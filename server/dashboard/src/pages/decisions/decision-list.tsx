@@ -10,7 +10,7 @@ const AHEAD = 60;
 type DecisionListProps = {
   state: FeedState;
   columns: ColumnName[];
-  /** The person chose the columns: none of them is hidden on a narrow screen. */
+  /** The person chose the columns, so none of them is hidden on a narrow screen. */
   isOwn: boolean;
   selected: string | undefined;
   onOpen: (row: FeedRow) => void;
@@ -24,7 +24,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
   const { first, last, height, rowHeight, onScroll } = useVirtualRows(place, rows, { keyOf });
   const [active, setActive] = useState<string | undefined>(selected);
   useEffect(() => {
-    // After an error the page retries, with a pause.
+    // After an error the page retries after a pause.
     if (!isAtEnd && !isLoading && error === undefined && last > rows.length - AHEAD) onEnd();
   }, [last, rows.length, isAtEnd, isLoading, error]);
 
@@ -34,7 +34,7 @@ export function DecisionList({ state, columns, isOwn, selected, onOpen, onEnd }:
     scrollToRow(place.current, { top: index * rowHeight, rowHeight, height });
   };
   useEffect(() => {
-    // The drawer makes the list lower when it opens, and its buttons step through the rows.
+    // The drawer shrinks the list when it opens, and its buttons step through the rows.
     const index = indexOf(selected);
     if (index >= 0) moveTo(index);
   }, [selected, height]);

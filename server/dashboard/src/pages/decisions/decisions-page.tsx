@@ -31,7 +31,7 @@ const EMPTY_MS = 1000;
 
 type DecisionsPageProps = { projectId: string; eventId?: string };
 
-/** The list of decisions, with one of them in a drawer where the address names it. */
+/** The list of decisions, with one of them in a drawer if the address names it. */
 export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const { query } = usePlace();
   const list = projectPath(projectId, 'decisions');
@@ -49,16 +49,16 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
   const columns = useColumns();
   const mayBegin = !isFiltered && endsNow(period);
   useTimer(total === 0 && mayBegin ? EMPTY_MS : isLive ? LIVE_MS : undefined, () => void feed.catchUp());
-  // A list that has rows fetches a missing later page by itself.
+  // A list that has rows fetches a missing later page automatically.
   const retry = () => void (rows.length === 0 && !state.isAtEnd ? feed.loadMore() : feed.catchUp());
   useRetry(state.error, retry);
   const scope = { projectId, period, filters };
   const sessionId = sessionOf(filters);
   const session = sessionId === undefined ? undefined : { projectId, period, sessionId };
-  // A timeline has all of its session, so it is not shown under other filters.
+  // A timeline shows its whole session, so it is not shown with other filters.
   const isNarrowed = q !== undefined || Object.keys(filters).length > 1;
   const isTimeline = session !== undefined && !isNarrowed && query.get('view') === 'timeline';
-  // A person who has lost access must see nothing any more.
+  // A person who has lost access must no longer see anything.
   if (state.error?.status === 403 || state.error?.status === 401)
     return (
       <>

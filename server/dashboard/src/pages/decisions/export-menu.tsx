@@ -28,7 +28,7 @@ export function ExportMenu(props: ExportMenuProps) {
 
 function Formats({ projectId, query, close }: ExportMenuProps & { close: () => void }) {
   const { run, isRunning, error } = useAction(async (link: HTMLAnchorElement) => {
-    // A browser says nothing of a download that is refused. This read would be refused, too.
+    // A browser does not report a refused download. This read would be refused as well.
     await request(auditOf(projectId, 'decisions', { ...query, limit: 1 }));
     (link.cloneNode() as HTMLAnchorElement).click();
     close();

@@ -12,12 +12,12 @@ const OFFSET_MAX = 10_000;
 /** The next record is usually near, and a short range is counted quickly. */
 const SPANS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, RETENTION_MS];
 
-/** The records to step through: filters and search, of any period. */
+/** The records to step through: filters and search, over any period. */
 export type Among = { projectId: string; query: QueryValues };
 export type Direction = 'newer' | 'older';
 type Range = { fromMs: number; toMs: number };
 
-/** The record beside this one, as a list of all days has them; undefined at its end. */
+/** The record next to this one in a list of all days; undefined at its end. */
 export async function neighbourOf(
   record: DecisionRecord,
   direction: Direction,
@@ -44,7 +44,7 @@ async function nextOlder(record: DecisionRecord, among: Among, range: Range) {
   return undefined;
 }
 
-/** Reads the end of the range, which begins with the record. Where that is too far down, first the earlier half. */
+/** Reads the end of the range, which begins with the record. If that is too far down, reads the earlier half first. */
 async function nextNewer(
   record: DecisionRecord,
   among: Among,

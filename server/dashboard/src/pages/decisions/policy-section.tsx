@@ -10,7 +10,9 @@ import { TryCall } from './try-call.tsx';
 
 type Explained = { line: PolicyLine | undefined; isSame: boolean | undefined };
 
-/** The version that was the latest when the record arrived, and the line by which it decides the same. The client may have run another. */
+/**
+ * The latest version when the record arrived, and the line by which it gives the same decision. The client may have run another version.
+ */
 export function PolicySection({ record }: { record: DecisionRecord }) {
   const { project_id, agent_name, agent_version_id } = record;
   const versions = useAnswer(

@@ -22,7 +22,7 @@ type Verified = {
   witnesses: string[];
 };
 
-/** Proves, in this browser, that the record stands in the log as it is shown. */
+/** Proves, in this browser, that the log has the record as it is shown. */
 export function ProofSection({ record }: { record: DecisionRecord }) {
   const [verified, setVerified] = useState<Verified | 'pending'>();
   const verify = useAction(async () => setVerified(await verifyRecord(record)));

@@ -11,7 +11,7 @@ import { Notice } from '../../ui/notice.tsx';
 
 export type SessionProps = { projectId: string; sessionId: string; period: Period };
 
-/** The session of the filter, if it has exactly one. */
+/** The session of the filter, if there is exactly one. */
 export function sessionOf(filters: Filters): string | undefined {
   const [sessionId, another] = filters.session_id ?? [];
   return another === undefined && sessionId !== '' ? sessionId : undefined;
@@ -19,7 +19,7 @@ export function sessionOf(filters: Filters): string | undefined {
 
 type PanelProps = SessionProps & {
   isTimeline: boolean;
-  /** The list has other filters, too, which these numbers and the timeline do without. */
+  /** The list has other filters as well, which these numbers and the timeline ignore. */
   isNarrowed: boolean;
 };
 

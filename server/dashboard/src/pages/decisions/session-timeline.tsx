@@ -85,12 +85,12 @@ function merged(lists: Loaded[]): { steps: Step[]; next: Loaded['next'] } {
   return { steps: all.slice(all.indexOf(latest.oldest)), next: latest.next };
 }
 
-/** At the same time a model call comes first: it led to the decision. */
+/** If the times are equal, a model call comes first, because it led to the decision. */
 function compareSteps(a: Step, b: Step): number {
   return compared(a.record.occurred_at, b.record.occurred_at) || compared(keyOf(a), keyOf(b));
 }
 
-/** A decision and a model call may have one id. */
+/** A decision and a model call may have the same id. */
 function keyOf({ kind, record }: Step): string {
   return `${kind} ${record.event_id}`;
 }
@@ -125,7 +125,7 @@ function Steps({ steps, isWhole }: { steps: Step[]; isWhole: boolean }) {
   );
 }
 
-/** One step, and how long after the one before it. */
+/** One step, and the time since the previous one. */
 function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
   const { occurred_at, agent_name } = step.record;
   const laterMs = before === undefined ? 0 : Date.parse(occurred_at) - Date.parse(before.record.occurred_at);
@@ -161,7 +161,7 @@ function StepRow({ step, before }: { step: Step; before: Step | undefined }) {
   );
 }
 
-/** The agent, where it is not that of the step before. */
+/** The agent, if it differs from that of the previous step. */
 function Agent({ name, isFollowed }: { name: string | undefined; isFollowed: boolean }) {
   if (name === undefined) return null;
   return (

@@ -14,7 +14,7 @@ import { draftKey, drafts } from '../agents/drafts.ts';
 type TryCallProps = { record: DecisionRecord; latest: number };
 type Tried = { by: string; decision: Decision | undefined };
 
-/** Decides the recorded call again, by the policy of today or by the person's draft of it. For editors. */
+/** Decides the recorded call again, by the current policy or by the person's draft of it. For editors. */
 export function TryCall({ record, latest }: TryCallProps) {
   const { project_id, agent_name, outcome } = record;
   const { role } = useRole(project_id);

@@ -9,7 +9,7 @@ import { savedViews, type View } from './saved-views.ts';
 
 const NAME_CHARS_MAX = 60;
 
-/** Periods, filters, searches and columns of the list under names of their own, kept in this browser. */
+/** Named periods, filters, searches and columns of the list, kept in this browser. */
 export function ViewsMenu({ projectId, columns }: { projectId: string; columns: Columns }) {
   const key = `views.${projectId}` as const;
   const [views, setViews] = useState(() => savedViews(recall(key)));
@@ -22,7 +22,7 @@ export function ViewsMenu({ projectId, columns }: { projectId: string; columns: 
   const show = (view: View) => {
     if (view.columns !== undefined) columns.choose(columnsFrom(view.columns));
   };
-  // Of what is stored now: another tab may have saved or deleted views meanwhile.
+  // Based on what is currently stored: another tab may have saved or deleted views.
   const change = (of: (stored: View[]) => View[]) => {
     const next = of(savedViews(recall(key)));
     remember(key, next.length === 0 ? undefined : JSON.stringify(next));

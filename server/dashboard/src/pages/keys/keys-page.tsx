@@ -22,7 +22,7 @@ import { scopeText } from './scope-labels.ts';
 
 const AGENTS_CHARS_MAX = 100;
 
-/** The project's bearer keys. A key is shown only once, after it was created. */
+/** The project's bearer keys. A key is shown only once, right after it is created. */
 export function KeysPage({ projectId }: { projectId: string }) {
   const { role, isLoading } = useRole(projectId);
   const isRefused = role !== undefined && !hasRole(role, 'admin');
@@ -94,7 +94,7 @@ function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
 
 type KeyTableProps = { projectId: string; items: KeyItem[]; onRevoked: (keyId: string) => void };
 
-/** A key without a name is known by the first digits of its id. */
+/** A key without a name is shown by the first digits of its id. */
 function shownName({ name, key_id }: KeyItem): string {
   return name === '' ? key_id.slice(0, 8) : name;
 }

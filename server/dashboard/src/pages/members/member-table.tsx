@@ -103,7 +103,7 @@ function RoleSelect({ projectId, role, member, onChanged }: RoleSelectProps) {
   const { run, isRunning, error } = useAction(async (chosen: Role) => {
     const params = { id: projectId, account_id: member.account_id };
     const change = call('PUT /v1/projects/{id}/members/{account_id}', params);
-    // Also where it is refused: somebody else may have changed the members.
+    // Even if it is refused: somebody else may have changed the members.
     await request(change, { body: { role: chosen } }).finally(onChanged);
     say(`${inertText(member.email)} is now ${chosen}.`);
   });
@@ -156,7 +156,7 @@ function RemoveMember({ projectId, role, member, isSelf, onClose, onChanged }: R
       action={isSelf ? 'Leave' : 'Remove'}
       work={async () => {
         const removal = call('DELETE /v1/projects/{id}/members/{account_id}', params, query);
-        // Also where it is refused: somebody else may have changed the members.
+        // Even if it is refused: somebody else may have changed the members.
         await request(removal).finally(onChanged);
         if (!isSelf) return;
         await reload();

@@ -26,7 +26,7 @@ type Found = Item & { kind: Kind };
 type NewPanelProps = {
   projectId: string;
   period: Period;
-  /** Of the period, as it is shown. */
+  /** The series of the period, as it is shown. */
   series: Timeseries;
   filters: Filters;
   hrefOf: DecisionsHref;
@@ -37,7 +37,7 @@ export function NewPanel({ projectId, period, series, filters, hrefOf }: NewPane
   const [fromMs, toMs] = [Date.parse(series.from), Date.parse(series.to)];
   const beforeMs = Math.max(WEEK_MS, toMs - fromMs);
   const isKept = fromMs - beforeMs > serviceTime() - RETENTION_MS;
-  // Rounded to the hour where time passes, so that the call stays the same for a while.
+  // Rounded to the hour if time passes, so that the call stays the same for a while.
   const endMs = endsNow(period) ? Math.ceil(toMs / HOUR_MS) * HOUR_MS : toMs;
   const ask = (by: Kind, sinceMs: number) => {
     const range = rangeOf(Math.ceil(sinceMs / HOUR_MS) * HOUR_MS, endMs);
@@ -49,7 +49,7 @@ export function NewPanel({ projectId, period, series, filters, hrefOf }: NewPane
   const asked = {
     tool: useAnswer(ask('tool', endMs - RETENTION_MS), refresh),
     agent: useAnswer(ask('agent', endMs - RETENTION_MS), refresh),
-    // To read the reasons of all days would take too long.
+    // Reading the reasons of all days would take too long.
     reason: useAnswer(ask('reason', fromMs - beforeMs), refresh),
   };
   const answers = { tool: asked.tool.data, agent: asked.agent.data, reason: asked.reason.data };

@@ -23,10 +23,10 @@ const REFRESH_MS = 15_000;
 const REFRESH_LONG_MS = 60_000;
 /** An empty project shows its first event at once. */
 const REFRESH_EMPTY_MS = 1000;
-/** A longer period to compare with: the agents that were active then. 90d has none: records are kept for 90 days. */
+/** A longer period to compare with: the agents that were active then. 90d has none, because records are kept for 90 days. */
 const WIDER: Partial<Record<WindowName, WindowName>> = { '24h': '7d', '7d': '30d', '30d': '90d' };
 
-/** The address of the decisions behind a number: of this period, with the filters of the page and these. */
+/** The address of the decisions that a number counts: of this period, with the filters of the page and these. */
 export type DecisionsHref = (changes: { period?: Period; filters?: Filters }) => string;
 
 export function OverviewPage({ projectId }: { projectId: string }) {
@@ -50,7 +50,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
     wider === undefined ? undefined : auditOf(projectId, 'summary', { window: wider, ...filters }),
     { refreshMs: REFRESH_LONG_MS },
   );
-  // After the totals and their comparison, which are read first.
+  // Loaded after the totals and their comparison, which people read first.
   const [isRestDue, setIsRestDue] = useState(false);
   useEffect(
     () => setIsRestDue(!summary.isLoading && !series.isLoading),

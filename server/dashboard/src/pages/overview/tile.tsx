@@ -11,11 +11,11 @@ type TileProps = {
   than?: string | undefined;
   note?: ComponentChildren;
   spark?: number[];
-  /** Shown in the colour of an alarm. */
+  /** Shown in the alarm colour. */
   isBad?: boolean;
 };
 
-/** A labelled number that links to the records behind it. */
+/** A labelled number that links to its records. */
 export function Tile({ label, href, value, change, than, note, spark, isBad = false }: TileProps) {
   return (
     <a class="tile" href={href}>

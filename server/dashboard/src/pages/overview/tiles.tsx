@@ -11,7 +11,7 @@ type TilesProps = {
   summary: Summary | undefined;
   series: Timeseries | undefined;
   previous: (Previous & { words: string }) | undefined;
-  /** Of a longer period: who was active then and is not now. */
+  /** The agents of a longer period: who was active then but is not now. */
   widerSummary: Summary | undefined;
   hrefOf: (outcome?: Outcome) => string;
   agentsHref: string;
@@ -81,7 +81,7 @@ function agentsNote(summary: Summary, wider: Summary | undefined): string {
   return silent <= 0 ? `no others seen in ${known}` : `${formatCount(silent)} more seen in ${known}`;
 }
 
-/** How many agents there are, those that the list leaves out included. */
+/** The number of agents, including those that the list leaves out. */
 function agentsIn({ by_agent, others }: Summary): number {
   return by_agent.length + (others.by_agent?.entries ?? 0);
 }

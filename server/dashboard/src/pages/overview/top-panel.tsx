@@ -9,7 +9,7 @@ import { useSorted } from '../../ui/use-sorted.ts';
 export const ROWS = 8;
 /** All of them could be too many for a page. */
 export const ROWS_OPEN = 200;
-/** As high as the rows that follow, so that nothing below moves. */
+/** As high as the rows that will replace it, so that nothing below moves. */
 const LOADING_LINES = 15;
 const SORT_KEYS = { decisions: 'total', denials: 'deny', approvals: 'needs_approval' } as const;
 const COUNTED = { decisions: 'Decisions', denials: 'Denials', approvals: 'Need approval' } as const;
@@ -31,7 +31,7 @@ type TopPanelProps = {
   rows: Row[] | undefined;
   /** How many values are not in `rows`. */
   more?: number;
-  /** Without it the rows count one outcome alone, which says nothing about the share of denials. */
+  /** Without it, the rows count only one outcome, which says nothing about the share of denials. */
   hasRate?: boolean;
   hrefOf: (name: string) => string;
 };

@@ -42,7 +42,7 @@ export function TopPanels(props: PanelsProps & { summary: Summary }) {
         {(['agent', 'role', 'tool'] as const).map((by) => {
           const rowHref = (name: string) => hrefOf({ filters: { ...only, [by]: [name] } });
           const others = summary.others[`by_${by}`];
-          // What the summary leaves out has few decisions, but may have the most denials.
+          // The summary leaves out values with few decisions, but they may have the most denials.
           return sort === 'decisions' || others === null ? (
             <TopPanel
               key={by}

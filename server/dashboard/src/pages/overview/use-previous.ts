@@ -15,9 +15,9 @@ type Name = `GET /v1/projects/{id}/audit/${'timeseries' | 'llm-usage/timeseries'
 type Ask = (range: { from: string; to: string }) => Call<Name>;
 
 /**
- * The same series of a time before, on the same weekdays: whole weeks earlier. Where nothing was recorded then, of the time
- * right before; undefined where its records have expired. A period that is not over is compared with the same part of the
- * earlier one. The last answer stays until the next is there.
+ * The same series of an earlier period on the same weekdays: whole weeks earlier. If nothing was recorded then, of the period right before;
+ * undefined if its records have expired. An unfinished period is compared with the same part of the earlier one. The last answer stays
+ * until the next one is there.
  */
 export function usePrevious<S extends Series>(
   series: S | undefined,
@@ -52,7 +52,7 @@ type Shifted<S> = { series: S | undefined; ask: Ask; shiftMs: number };
 
 function useShifted<S extends Series>({ series, ask, shiftMs }: Shifted<S>): S | undefined {
   const [fromMs, toMs] = [Date.parse(series?.from ?? ''), Date.parse(series?.to ?? '')];
-  // Taken with each answer: a range that changed with every render would be asked for without end.
+  // Taken with each answer: a range that changed with every render would be requested endlessly.
   const untilMs = useMemo(() => Math.min(toMs, serviceTime()), [series]);
   const range =
     isKept(series, shiftMs) && fromMs < untilMs ? rangeOf(fromMs - shiftMs, untilMs - shiftMs) : undefined;

@@ -15,14 +15,14 @@ export function seenCheckpoints(logKey: string): SeenCheckpoint[] {
   }
 }
 
-/** Keeps a bounded number: the first, the newest, and others spread over the time between. */
+/** Keeps a limited number: the first, the newest, and others spread over the time in between. */
 export function keepCheckpoints(logKey: string, seen: SeenCheckpoint[]): void {
   const kept = [...seen];
   while (kept.length > SEEN_MAX) kept.splice(leastSpread(kept), 1);
   remember(`checkpoints.${logKey}`, JSON.stringify(kept));
 }
 
-/** The one whose neighbours are nearest to each other in time. */
+/** The one whose neighbours are closest to each other in time. */
 function leastSpread(seen: SeenCheckpoint[]): number {
   const atMs = (index: number) => Date.parse(seen[index]?.seen_at ?? '');
   let least = 1;

@@ -43,8 +43,8 @@ type Given = {
 };
 
 /**
- * Verifies from the tiles of the log that it extends every checkpoint seen before (RFC 6962 section 2.1.2), and the cosignatures of
- * witnesses. Rejects when a tile cannot be fetched. In a module of its own, which is loaded only on this page.
+ * Verifies from the tiles of the log that it extends every checkpoint seen before (RFC 6962 section 2.1.2), and verifies the cosignatures
+ * of witnesses. Rejects if a tile cannot be fetched. A separate module, which is loaded only on this page.
  */
 export async function verifyLog({ current, logKey, seen, witnesses, fetchTile }: Given): Promise<LogVerdict> {
   const head = parseCheckpoint(current.checkpoint);
@@ -57,7 +57,7 @@ export async function verifyLog({ current, logKey, seen, witnesses, fetchTile }:
   };
   const isInLog = (older: TreeHead) => isExtended(older, { head, readTile });
   const isSigned = isSignedBy(logKey, current.checkpoint);
-  // On a phone, one signature takes long enough for a task of its own.
+  // On a phone, one signature takes long enough for its own task.
   await nextTask();
   const before = await Promise.all(
     seen.flatMap((one) => {
@@ -111,7 +111,7 @@ async function checkedWitness(
   return { ...witness, signedAt, fault: (await isInLog(note)) ? undefined : 'It signed another history' };
 }
 
-/** When a witness signed a checkpoint last; undefined without a signature that holds. */
+/** When a witness last signed a checkpoint; undefined without a valid signature. */
 function cosignedSeconds(note: Checkpoint, vkey: string): number | undefined {
   try {
     const times = signaturesBy(parseVerifierKey(vkey), note).map(

@@ -34,7 +34,7 @@ const KEYS = {
   Session: ({ session_id }: ModelCall) => session_id,
 };
 
-/** The single model calls behind the sums of the page Usage. */
+/** The single model calls that the sums of the page Usage count. */
 export function CallsPage({ projectId }: { projectId: string }) {
   const period = usePeriod();
   const { query } = usePlace();

@@ -11,7 +11,7 @@ import { DecisionsLink, OnlyLink, orderParam, UsageLine, UsageTable, useUsageOrd
 const ROWS = 10;
 /** All of them could be too many for a page. */
 const ROWS_OPEN = 200;
-/** The answer comes by cost. In another order, the page sorts the longest list there is. */
+/** The answer is sorted by cost. For any other order, the page sorts the longest list available. */
 const ROWS_SORTED = 1000;
 const REFRESH_MS = 60_000;
 const TITLES = { user_id: ['By user', 'User'], session_id: ['By session', 'Session'] } as const;
@@ -26,7 +26,7 @@ type TopProps = {
   decisionsHref: (value: string) => string;
 };
 
-/** The first values of one field, by cost or as the heads of the columns order them. A link shows more. */
+/** The first values of one field, by cost or in the order chosen in the column heads. A link shows more. */
 export function TopUsage(props: TopProps) {
   const { projectId, period, filters, by, totals, hrefOf, decisionsHref } = props;
   const [title, of] = TITLES[by];

@@ -15,7 +15,7 @@ type UsageChartProps = {
   hasCost: boolean;
 };
 
-/** Cost over time, or tokens where no cost was reported, with the period before as a line. A bar zooms in to its bucket. */
+/** Cost over time, or tokens if no cost was reported, with the previous period as a line. A bar zooms in to its bucket. */
 export function UsageChart({ series, previous, hasCost }: UsageChartProps) {
   const answer = useCharts(series);
   const { charts, data } = answer;

@@ -21,13 +21,13 @@ const NUMBERS = {
 };
 const NUMBER_LABELS = Object.keys(NUMBERS);
 
-/** As high as the rows that follow, so that nothing below moves. */
+/** As high as the rows that will replace it, so that nothing below moves. */
 const LOADING_LINES = 10;
 
 type UsageRow = UsageCounts & { name: string };
 type UsageCall = Call<'GET /v1/projects/{id}/audit/llm-usage'>;
 
-/** The measure of the bars and of the default order: cost, or tokens where no cost was reported. */
+/** The measure of the bars and of the default order: cost, or tokens if no cost was reported. */
 function sizeBy({ cost_usd }: UsageCounts) {
   const isCost = cost_usd > 0;
   const sizeOf = (row: UsageCounts) => (isCost ? row.cost_usd : row.input_tokens + row.output_tokens);
@@ -44,7 +44,7 @@ type SortedProps = {
   /** The page with this row alone. */
   onlyHref?: (name: string) => string;
   decisionsHref?: (name: string) => string;
-  /** Asks for the models of a row, which open below it. */
+  /** Requests the models of a row, which open below it. */
   modelsOf?: (name: string) => UsageCall;
 };
 
@@ -139,7 +139,7 @@ export function UsageTable({ title, columns, foot, children }: TableProps) {
 
 type ModelsProps = { asked: UsageCall; totals: UsageCounts; hrefOf: (model: string) => string };
 
-/** Which models an agent called, in rows like its own. */
+/** The models that an agent called, in rows like its own. */
 function Models({ asked, totals, hrefOf }: ModelsProps) {
   const answer = useAnswer(asked);
   const { data } = answer;
@@ -203,7 +203,7 @@ export function UsageLine({ row, totals, href, kind, children }: LineProps) {
   );
 }
 
-/** Leads to the decisions beside the model calls of a row. */
+/** Leads to the decisions that belong to the model calls of a row. */
 export function DecisionsLink({ name, href }: { name: string; href: string }) {
   return (
     <a class="usage-models" href={href} aria-label={`Decisions of ${nameOf(name)}`}>

@@ -20,7 +20,7 @@ type UsageTilesProps = {
 /** The totals, each with how it changed. */
 export function UsageTiles({ totals, previous }: UsageTilesProps) {
   const tokens = totals.input_tokens + totals.output_tokens;
-  // The second line has its place before the comparison is there: nothing moves.
+  // The second line is reserved before the comparison is there, so that nothing moves.
   const note = (words: string, of: (counts: UsageCounts) => number) => (
     <>
       <span class="tile-line">{words}</span>
