@@ -17,7 +17,7 @@ describe('messageFrom', () => {
     expect(reset.text).to.match(/^http:\/\/localhost:8000\/reset-password\/T0ken_-$/m);
   });
 
-  it('warns only the owner of an address that nobody has proved of a registration by somebody else', () => {
+  it('warns of a registration by somebody else only if the address was never verified', () => {
     const textOf = (isClaimed: boolean) =>
       messageFrom({ ...LETTER, isClaimed, kind: 'verify' }, LETTERHEAD).text;
 

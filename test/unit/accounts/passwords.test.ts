@@ -43,7 +43,7 @@ describe('Passwords', () => {
 
     let difference = 1;
 
-    // The fastest of a few are alike, of more where the machine does something else.
+    // The fastest few times are similar; of more attempts if the machine is busy.
     for (let i = 0; i < 5 || (i < 25 && difference >= 0.4); i += 1) {
       known.push(await timeOf(stored));
       unknown.push(await timeOf(undefined));

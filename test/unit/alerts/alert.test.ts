@@ -21,7 +21,7 @@ const alert = (given: Partial<Finding> = {}, nowMs = NOW): Alert =>
   alertFrom(finding(given), { projectId: 'p1', isMuted: false, nowMs });
 
 describe('alerts', () => {
-  it('have an id that follows from what they are about', () => {
+  it('derive their id from their content', () => {
     const silence = { rule: 'silence', tool_name: '' } as const;
 
     expect(alert().id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -59,7 +59,7 @@ describe('alerts', () => {
       expect(newsOf([one], known)).to.deep.equal(isNews ? [one] : []);
     });
 
-  it('wait for their delivery, or for nothing while the project is muted', () => {
+  it('wait for their delivery, unless the project is muted', () => {
     const states = [false, true].map(
       (isMuted) => alertFrom(finding(), { projectId: 'p1', isMuted, nowMs: NOW }).state,
     );
@@ -67,7 +67,7 @@ describe('alerts', () => {
     expect(states).to.deep.equal(['pending', 'muted']);
   });
 
-  it('are at most 20 of a rule in a day', () => {
+  it('are limited to 20 per rule and day', () => {
     const many = Array.from({ length: 30 }, (_, index) =>
       alert({ rule: 'new_names', tool_name: `t${index}` }),
     );
@@ -78,13 +78,13 @@ describe('alerts', () => {
     expect(news.at(-1)).to.deep.equal(alert());
   });
 
-  it('link to the very range', () => {
+  it('link to exactly their range', () => {
     expect(linkOf(alert(), 'https://gate.example.com')).to.equal(
       'https://gate.example.com/projects/p1/decisions?from=2026-06-10T12%3A25%3A00.000Z&to=2026-06-10T12%3A30%3A00.000Z&agent=clerk&tool=pay&outcome=deny',
     );
   });
 
-  it('are one line, whatever the names', () => {
+  it('fit on one line, whatever the names', () => {
     const names = { agent_name: 'a\r\nBcc: x', tool_name: 'b\u202ec' };
 
     expect(sentenceOf(alert(names))).to.equal(

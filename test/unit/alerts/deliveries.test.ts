@@ -46,7 +46,7 @@ function createDeliveries(deps: Partial<DeliveryDeps> = {}): Deliveries {
   });
 }
 
-/** Delivers to a receiver that refuses so many attempts, with no time between them. */
+/** Delivers to a receiver that refuses this many attempts, without delays between them. */
 async function delivered(
   refusals: number,
   emails: string[],
@@ -99,7 +99,7 @@ async function delivered(
 }
 
 describe('the delivery of an alert', () => {
-  it('ends after the last attempt at a webhook, as failed where no mail went out either', async () => {
+  it('ends after the last attempt at a webhook, as failed if no mail was sent either', async () => {
     const all = { attempts: RETRIES + 1, received: 0, sent: 0, retried: RETRIES, failed: 1 };
     expect(await delivered(99, [])).to.deep.equal({ ...all, told: [false], mails: [] });
     expect(await delivered(99, ['a@example.com'])).to.deep.equal({
@@ -114,7 +114,7 @@ describe('the delivery of an alert', () => {
     expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, told: [true], mails: [] });
   });
 
-  it('of a thousand at once is one mail, and a receiver that fails for good is left alone', async () => {
+  it('sends one mail for a thousand alerts, and spares a receiver that fails permanently', async () => {
     const alerts = Array.from({ length: 1000 }, (_, index) => ({ ...ALERT, id: `${index}` }));
 
     const { told, ...counts } = await delivered(9999, ['a@example.com'], { alerts });
@@ -130,7 +130,7 @@ describe('the delivery of an alert', () => {
     expect(told).to.deep.equal(alerts.map(() => true));
   });
 
-  it('that a stop interrupts is done for those whose webhook went out, and left to the next service for the others', async () => {
+  it('interrupted by a stop is done for sent webhooks, and left to the next service for the others', async () => {
     const alerts = Array.from({ length: 4 }, (_, index) => ({ ...ALERT, id: `${index}` }));
 
     const { told, received } = await delivered(0, ['a@example.com'], { alerts, stopsAfter: 2 });
@@ -138,7 +138,7 @@ describe('the delivery of an alert', () => {
     expect({ told, received }).to.deep.equal({ told: [true, true], received: 2 });
   });
 
-  it('is reported for each when it is over, not when all are', async () => {
+  it('is reported for each alert when it ends, not when all end', async () => {
     const alerts = Array.from({ length: 3 }, (_, index) => ({ ...ALERT, id: `${index}` }));
 
     const receivedThen: number[] = [];
@@ -181,7 +181,7 @@ describe('the delivery of an alert', () => {
     expect(names).to.deep.equal([name, name]);
   });
 
-  it('counts a mail only when the provider has taken it', async () => {
+  it('counts a mail only when the provider has accepted it', async () => {
     expect(await delivered(99, ['a@example.com'], { isTaken: false })).to.deep.include({ told: [false] });
   });
 });

@@ -21,7 +21,7 @@ import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 const DAYS = 90;
 /** As the service. */
 const EVERY_MS = 60_000;
-/** Fleets that are drawn, each with a seed of its own. */
+/** How many fleets are generated, each with its own seed. */
 const FLEETS = Number(process.env['GATE_TEST_FLEETS'] ?? 1);
 const END_MS = Date.UTC(2026, 5, 10);
 const LEARNING_DAYS = 8;
@@ -37,7 +37,7 @@ const DENIED = new Set(
 const SHARES = FLEET_AGENTS.map(({ share }) => share);
 const SHARE_SUM = SHARES.reduce((sum, share) => sum + share, 0);
 
-/** The calls of one day, drawn as clickhouse/query/fleet_day.sql draws them. */
+/** The calls of one day, generated as in clickhouse/query/fleet_day.sql. */
 function callsOfDay({ day, rows, incidents }: FleetDay, random: () => number): Call[] {
   const calls = Array.from({ length: rows }, () => {
     let left = random() * SHARE_SUM;
@@ -61,7 +61,7 @@ function callsOfDay({ day, rows, incidents }: FleetDay, random: () => number): C
   return calls.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** The state of a project as time passes: what the statements of an evaluation would count. */
+/** The state of a project over time: what the statements of an evaluation would count. */
 class Clockwork {
   readonly #pairs = new Map<string, { counts: ToolCounts; hours: Map<number, Share>; firstMs: number }>();
   readonly #agents = new Map<string, AgentCalls & { hours: Map<number, number> }>();
@@ -130,7 +130,7 @@ class Clockwork {
   }
 }
 
-/** Asks all three rules again and again, as the service does, and returns what they found. */
+/** Evaluates all three rules repeatedly, as the service does, and returns the findings. */
 function evaluateDays(days: FleetDay[], random: () => number): Finding[] {
   const found: Finding[] = [];
   const project = new Clockwork();
@@ -176,7 +176,7 @@ function draw(seed: number): () => number {
 describe('the rules on 90 days of the demo fleet', function () {
   this.timeout(FLEETS * 60_000);
 
-  it(`tell incidents only, with each of ${FLEETS} seeds`, () => {
+  it(`report only incidents, with each of ${FLEETS} seeds`, () => {
     const told = Array.from({ length: FLEETS }, (_, index) => {
       const seed = 1393 + index;
       const days = fleetDays({ rows: 320_000, days: DAYS, seed, nowMs: END_MS - 1 });

@@ -50,7 +50,7 @@ describe('the exact test of denial shares', () => {
       expect(chanceOf(now, before)).to.be.closeTo(chance, 1e-9);
     });
 
-  it('says nothing without a baseline', () => {
+  it('gives no result without a baseline', () => {
     expect(chanceOf({ total: 50, denied: 50 }, { total: 0, denied: 0 })).to.be.closeTo(1, 1e-9);
   });
 });
@@ -67,7 +67,7 @@ describe('the rule of denials', () => {
       historyOf({ agent, tool, total: 2016, denied: 60 }),
     );
 
-  it('tells a spike of 0.1 % of the traffic of a busy project', () => {
+  it('reports a spike of 0.1 % of the traffic of a busy project', () => {
     // 10,000 calls a minute of 20 agents with 5 tools each; one tool is denied 10 times in a minute.
     const pairs = Array.from({ length: 100 }, (_, index) => ({
       agent: `agent-${Math.floor(index / 5)}`,
@@ -82,7 +82,7 @@ describe('the rule of denials', () => {
     expect(told(find(counts, history))).to.deep.equal(['agent-8/t42']);
   });
 
-  it('tells a spike of 0.1 % of the traffic of 100 projects, in one of them, after two minutes', () => {
+  it('reports a spike of 0.1 % of the traffic of 100 projects, in one of them, after two minutes', () => {
     // 7,000 calls a minute in all: 1.4 of each of 50 tools of the project, of which 3 % are denied. The spike is 7 a minute.
     const pairs = Array.from({ length: 50 }, (_, index) => ({
       agent: `agent-${Math.floor(index / 5)}`,
@@ -95,8 +95,8 @@ describe('the rule of denials', () => {
     expect(told(find(counts, history))).to.deep.equal(['agent-2/t12']);
   });
 
-  it('tells that spike by its last minute alone, wherever in a minute it begins', () => {
-    // Begun a second before an evaluation, which saw one denial of it. The next one must tell, 61 seconds later.
+  it('reports that spike from its last minute alone, wherever in a minute it begins', () => {
+    // It began a second before an evaluation, which saw one denial of it. The next one, 61 seconds later, must report it.
     const spike = { total: 8, denied: 7 };
     const counts = {
       ...countsOf(spike),
@@ -110,7 +110,7 @@ describe('the rule of denials', () => {
     expect(finding).to.include({ tool_name: 'pay', fromMs: NOW - MINUTE, ...spike });
   });
 
-  it('tells the range, the counts and the baseline', () => {
+  it('reports the range, the counts and the baseline', () => {
     const [finding] = find(
       [countsOf({ total: 40, denied: 30 })],
       [historyOf({ total: 10_000, denied: 300 })],
@@ -128,13 +128,13 @@ describe('the rule of denials', () => {
     });
   });
 
-  it('tells five denials, and odds that are three times as high', () => {
+  it('reports five denials, and odds that are three times as high', () => {
     expect(find([countsOf({ total: 5, denied: 5 })], [historyOf({ total: 1e6 })])).to.have.lengthOf(1);
     const usual = historyOf({ total: 10_000, denied: 1000 });
     expect(find([countsOf({ total: 2000, denied: 500 })], [usual])).to.have.lengthOf(1);
   });
 
-  it('asks more of a spike in a project with more agents, so that all of them raise one false alarm in 1,000 days', () => {
+  it('requires a larger spike in a project with more agents, so that all of them raise one false alarm in 1,000 days', () => {
     const usual = historyOf({ total: 10_000, denied: 1000 });
     const beside = Array.from({ length: 50 }, (_, index) => countsOf({ agent: `a${index}`, total: 10 }));
     const spike = (denied: number) => countsOf({ total: 10, denied });
@@ -157,7 +157,7 @@ describe('the rule of denials', () => {
     ['an agent without a baseline', { total: 50, denied: 50 }, { total: 3, denied: 0 }],
   ];
   for (const [what, now, before] of calm)
-    it(`is silent about ${what}`, () => {
+    it(`does not report ${what}`, () => {
       expect(find([countsOf(now)], [historyOf(before)])).to.deep.equal([]);
     });
 });
@@ -166,7 +166,7 @@ describe('the rule of new names', () => {
   const find = (counts: ToolCounts[], history: ToolHistory[]) => findNewNames(counts, history, NOW);
   const known = historyOf({ total: 100 });
 
-  it('tells a new agent once, and not its tools', () => {
+  it('reports a new agent once, and not its tools', () => {
     const [a, b] = ['a', 'b'].map((tool) => countsOf({ agent: 'stranger', tool, total: 3, denied: 2 }));
     const earlier = { ...b, firstMs: NOW - 3 * MINUTE } as ToolCounts;
 
@@ -186,19 +186,19 @@ describe('the rule of new names', () => {
     ]);
   });
 
-  it('tells a new tool of a known agent', () => {
+  it('reports a new tool of a known agent', () => {
     const found = find([countsOf({ tool: 'wire_money', total: 1 }), countsOf({ total: 1 })], [known]);
 
     expect(told(found)).to.deep.equal(['clerk/wire_money']);
   });
 
-  it('is silent about a tool without a call in its range', () => {
+  it('does not report a tool without a call in its range', () => {
     const never = { ...countsOf({ tool: 'wire_money', total: 1 }), firstMs: undefined };
 
     expect(find([countsOf({ tool: 'wire_money', total: 0 }), never], [known])).to.deep.equal([]);
   });
 
-  it('is silent in the first day of an agent, and of a project', () => {
+  it('reports nothing on the first day of an agent, and of a project', () => {
     const news = [countsOf({ tool: 'wire_money', total: 1 })];
 
     expect(find(news, [historyOf({ total: 100 }, 1)])).to.have.lengthOf(1);
@@ -211,7 +211,7 @@ describe('the rule of new names', () => {
 });
 
 describe('the rule of silence', () => {
-  /** A steady agent: so many calls in each hour of the last eight days until its last call. */
+  /** A steady agent: this many calls in each hour of the last eight days until its last call. */
   const agentOf = (perHour: number, lastMs: number) => {
     const hours = new Map<number, number>();
     const first = Math.floor(NOW / HOUR_MS) * HOUR_MS;
@@ -221,7 +221,7 @@ describe('the rule of silence', () => {
   const find = (perHour: number, silentMs: number, watchedMs = DAY_MS) =>
     findSilence([agentOf(perHour, NOW - silentMs)], NOW - watchedMs, NOW);
 
-  it('tells an agent with 600 calls an hour after three minutes', () => {
+  it('reports an agent with 600 calls an hour after three minutes', () => {
     expect(find(600, 2.9 * MINUTE)).to.deep.equal([]);
     expect(find(600, 3 * MINUTE)).to.deep.equal([
       {
@@ -242,16 +242,16 @@ describe('the rule of silence', () => {
     expect(find(2, 15 * HOUR_MS)).to.have.lengthOf(1);
   });
 
-  it('is silent about an agent that has been away for more than a day', () => {
+  it('does not report an agent that has been away for more than a day', () => {
     expect(find(600, DAY_MS + 1)).to.deep.equal([]);
     expect(find(600, DAY_MS)).to.have.lengthOf(1);
   });
 
-  it('counts only since the service watches', () => {
+  it('counts only the time since the service began to watch', () => {
     expect(find(600, HOUR_MS, 2 * MINUTE)).to.deep.equal([]);
   });
 
-  it('is silent about an agent that rests on one day of the week at this time', () => {
+  it('does not report an agent that rests on one day of the week at this time', () => {
     const agent = agentOf(600, NOW - HOUR_MS);
     for (let hour = 0; hour < 24; hour += 1)
       agent.hours.delete(Math.floor(NOW / HOUR_MS) * HOUR_MS - 3 * DAY_MS - (hour - 12) * HOUR_MS);

@@ -38,7 +38,7 @@ describe('the address of a webhook', () => {
     expect(webhookFault('http://10.1.2.3/', true)).to.equal('must begin with https://');
   });
 
-  it('is judged by what it leads to', () => {
+  it('is judged by what it resolves to', () => {
     const isPublic = ['9.9.9.9', '2606:4700::1111', '::ffff:9.9.9.9'].map(isPublicAddress);
     const isPrivate = [
       '100.64.0.1',
@@ -63,7 +63,7 @@ describe('a webhook that is sent', () => {
       (error: Error) => error.message,
     );
 
-  it('goes to no name that leads to a private network when it is connected to', async () => {
+  it('does not connect to a name that resolves to a private network', async () => {
     const found = (name: string, all: boolean) =>
       new Promise((resolve) =>
         publicLookup(name, { all }, (error, addresses) => resolve(error?.message ?? addresses)),
@@ -90,7 +90,7 @@ describe('a webhook that is sent', () => {
     expect(answer).to.equal('No answer');
   });
 
-  it('follows no redirect, and sees a failure in any status but 2xx', async () => {
+  it('follows no redirect, and treats any status except 2xx as a failure', async () => {
     const asked: string[] = [];
     const server = createServer((req, res) => {
       asked.push(String(req.url));

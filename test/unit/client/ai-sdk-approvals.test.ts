@@ -23,7 +23,7 @@ describe('approvals of the AI SDK (toolApproval)', () => {
     localPolicy = await temporaryFile('policy.yaml', POLICY);
   });
 
-  /** As in a process of its own: nothing is shared but the messages. */
+  /** As in a separate process: only the messages are shared. */
   const ask = async (messages: ModelMessage[], options: RunOptions & { calls?: boolean } = {}) => {
     const { calls = false, ...caller } = options;
     const tools = {
@@ -80,7 +80,7 @@ describe('approvals of the AI SDK (toolApproval)', () => {
     expect(ran).to.deep.equal(['search']);
   });
 
-  it('are asked for again where the messages end with an older approval and its result', async () => {
+  it('are requested again if the messages end with an older approval and its result', async () => {
     const output = { type: 'text', value: 'sent 5' } as const;
     const result = { type: 'tool-result', toolCallId: 'earlier', toolName: 'transfer', output } as const;
     const request = { type: 'tool-approval-request', approvalId: 'old', toolCallId: 'earlier' } as const;
@@ -97,7 +97,7 @@ describe('approvals of the AI SDK (toolApproval)', () => {
     expect(await recorded()).to.have.members(['search allow', 'transfer needs_approval']);
   });
 
-  it('do not run an approved call that the policy denies by then', async () => {
+  it('do not run an approved call that the policy denies by that time', async () => {
     const messages = await answered(true);
     await writeFile(localPolicy, DENYING);
     const { messages: after } = await ask(messages);
@@ -107,7 +107,7 @@ describe('approvals of the AI SDK (toolApproval)', () => {
     expect(await recorded()).to.include('transfer deny');
   });
 
-  it('are not asked for where there is an onApproval', async () => {
+  it('are not requested if there is an onApproval', async () => {
     const { content } = await ask(question, { calls: true, onApproval: () => true });
 
     expect(ran).to.have.members(['search', 5]);

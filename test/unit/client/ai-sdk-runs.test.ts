@@ -203,14 +203,14 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
     expect(ran).to.deep.equal(['search']);
   });
 
-  it('with ai 5 and 6, which give tools the messages of the step and not those of prepareStep', async () => {
+  it('with ai 5 and 6, which give tools the messages of the step instead of those of prepareStep', async () => {
     const binding = await bindPolicy({ agentName: 'support-bot', policy: POLICY });
     const runs = new SdkRuns({
       start: () => binding.startRun(),
       onUnseen: () => expect.fail('it was seen'),
     });
     const begin = async () => {
-      // streamText of ai 5 makes the prompt into another message for each step.
+      // streamText of ai 5 creates a new message from the prompt for each step.
       const asked = (): ModelMessage => ({ role: 'user', content: 'Write.' });
       const [steps, first, second]: [unknown[], ModelMessage[], ModelMessage[]] = [
         [],

@@ -17,7 +17,7 @@ import { forEachTest } from '../../support/for-each-test.ts';
 describe('client batches: what the service answers', () => {
   const mock = forEachTest(startAuditServer);
 
-  /** Emits so many events and waits until they are settled. */
+  /** Emits this many events and waits until they are settled. */
   async function emitAll(count: number, options: ConfigureOptions = {}, deps: Partial<GatesDeps> = {}) {
     const { gates, logger, gate } = openGate(mock, { batch: true, ...options }, deps);
     for (let i = 0; i < count; i += 1) gate.emit(decision({ reason: String(i) }));

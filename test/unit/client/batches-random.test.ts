@@ -27,7 +27,7 @@ async function holds({ answers, bursts, maxEvents, maxPending }: World): Promise
   const mock = await startMockServer();
   const stored: number[][] = [];
   const left = [...answers];
-  /** Stores what its answer says, and the first event of a 207 is rejected. */
+  /** Stores what its answer says. The first event of a 207 is rejected. */
   const answer = (request: SeenRequest): Reply => {
     const events = request.text
       .split('\n')

@@ -19,7 +19,7 @@ import {
 import { fakeTimeouts } from '../../support/fake-timeouts.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
-/** More than a batch takes to arrive. */
+/** Longer than a batch takes to arrive. */
 async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
@@ -43,7 +43,7 @@ describe('client batches', () => {
     batchesOf(mock, DECISION_BATCH).map((events) => events.map((e) => e.reason));
 
   describe('an event waits for its batch', () => {
-    it('a full batch goes at once, in order, as one line of JSON for each event', async () => {
+    it('a full batch is sent immediately, in order, as one line of JSON for each event', async () => {
       const { gates, gate, emit } = open({ maxEvents: 3, maxWaitMs: 60_000 });
       emit(7);
       expect(mock.connections()).to.equal(0);
@@ -157,7 +157,7 @@ describe('client batches', () => {
       await gates.shutdown();
     });
 
-    it('what comes while maxPending events wait is not read, dropped and counted', async () => {
+    it('events beyond maxPending are dropped unread and counted', async () => {
       const { gates, logger, gate, emit } = open({ maxPending: 5, maxWaitMs: 60_000 });
       emit(5);
       let reads = 0;
@@ -277,7 +277,7 @@ describe('client batches', () => {
       await gates.shutdown({ timeoutMs: 1 });
     });
 
-    it('when it changes, connections and what waits are new, and what waited is sent', async () => {
+    it('when it changes, connections and queue are new, and waiting events are sent', async () => {
       let identity = 'one';
       const createLoop = () => ({ identity: () => identity, isRunning: () => true });
       const { gates, gate, emit } = open({ maxPending: 2, maxWaitMs: 20 }, { createLoop });

@@ -70,7 +70,7 @@ describe('bindPolicy', () => {
     expect(second.decide('write', {}).outcome).to.equal('allow');
   });
 
-  it('says which tools a role may use, and records nothing of that', async () => {
+  it('lists the tools that a role may use, and records nothing', async () => {
     const policy = [
       'version: 1',
       'tools: [search, write, transfer]',
@@ -119,7 +119,7 @@ describe('bindPolicy', () => {
       expect(await called).to.equal('sent');
     });
 
-    it('that is missing, refuses, fails, is late or cancelled are told apart', async () => {
+    it('that is missing, refuses, fails, is late or is cancelled causes a distinct error', async () => {
       const cancelled = new AbortController();
       const failures = [
         await failureOf({}),
@@ -146,7 +146,7 @@ describe('bindPolicy', () => {
       expect(failures[4]?.cause).to.equal('the user left');
     });
 
-    it('cannot give the tool other arguments than those that it was asked about', async () => {
+    it('cannot give the tool arguments other than those in its request', async () => {
       const onApproval = ({ arguments: shown }: ApprovalRequest): boolean => {
         let reads = 0;
         Object.defineProperty(shown, 'amount', {
@@ -182,7 +182,7 @@ describe('bindPolicy', () => {
       expect(failure.approval).to.equal('cancelled');
     });
 
-    it('is not heard once the run or the call is cancelled', async () => {
+    it('is ignored once the run or the call is cancelled', async () => {
       for (const cancelled of ['run', 'call'] as const) {
         const signals = { run: new AbortController(), call: new AbortController() };
         const onApproval = (): Promise<boolean> => {
@@ -206,7 +206,7 @@ describe('bindPolicy', () => {
       expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
     });
 
-    it('may throw an error of its framework, which reaches the framework as it is', async () => {
+    it('may throw an error of its framework, which reaches the framework unchanged', async () => {
       const interrupt = Object.assign(new Error('interrupt'), { is_bubble_up: true });
       const pause = new RangeError('pause');
       const faultOf = async (error: Error, more: RunOptions = {}): Promise<unknown> => {

@@ -27,13 +27,13 @@ describe('the built client', () => {
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'gatehouse-bundled-'))));
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** Runs it where there are no packages. */
+  /** Runs it in a directory without packages. */
   const outputOf = async (source: string): Promise<string> => {
     await writeFile(join(folder, 'program.mjs'), source);
     return (await runCommand(process.execPath, ['program.mjs'], { cwd: folder })).output.trim();
   };
 
-  it('brings an emitter of less than 30 KB, compressed, into an ESM bundle that runs', async () => {
+  it('adds an emitter of less than 30 KB, compressed, to an ESM bundle that runs', async () => {
     const bundle = await bundled(CONFIGURE);
 
     expect(gzipSync(bundle).length).to.be.below(BYTES_MAX);

@@ -94,7 +94,7 @@ describe('@gatehouse/client/claude-agent-sdk', () => {
     expect(await calls(1)).to.equal(1_004);
   });
 
-  it('asks for more time than an approval may take, and to block a call that no hook answers', async () => {
+  it('requests more time than an approval may take, and blocks a call that no hook answers', async () => {
     const matcherOf = async (more: object) => (await bound(more)).hooks.PreToolUse[0];
 
     expect(await matcherOf({ approvalTimeoutMs: 600_000 })).to.include({ timeout: 660, onFailure: 'block' });

@@ -12,7 +12,7 @@ const SENT = { sent: 1, failed: 0, dropped: 0, in_flight: 0 };
 const FAILED = { sent: 0, failed: 1, dropped: 0, in_flight: 0 };
 const UNREACHABLE = ['warn', 'Audit endpoint unreachable; event dropped'];
 
-/** As that of jsdom: no EventTarget of Node. */
+/** Like that of jsdom: not Node's EventTarget. */
 class ForeignAbortController {
   readonly signal = {
     aborted: false,

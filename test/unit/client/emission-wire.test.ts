@@ -78,7 +78,7 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
       .that.matches(/^\{"password":"\[REDACTED\]","text":"zzz/);
   });
 
-  it('shapes names as the service takes them', async () => {
+  it('adapts names to what the service accepts', async () => {
     const NAMES: [given: string, sent: string][] = [
       ['', '(none)'],
       ['a\0\ud800', 'a\ufffd\ufffd'],
@@ -104,7 +104,7 @@ describe('client emission rules: emission is non-blocking and asynchronous', () 
     });
   });
 
-  it('shapes the names of a model call as the service takes them', async () => {
+  it('adapts the names of a model call to what the service accepts', async () => {
     const { gates, gate } = openGate(mock);
     const long = 'é'.repeat(201);
     const names = { agent_name: long, model: long, user_id: long, session_id: long };

@@ -42,7 +42,7 @@ describe('events that wait', () => {
     expect(queue.isFull).to.equal(true);
   });
 
-  it('are taken up to a number and a size, and one at least', () => {
+  it('are taken up to a number and a size, but at least one', () => {
     const { queue, tryPush } = numbered(new EventQueue({ eventsMax: 10, bytesMax: 100 }));
     for (const text of ['abcdef', 'a', 'b', 'c', 'd']) tryPush(text);
     const take = (eventsMax: number, bytesMax: number) =>

@@ -79,7 +79,7 @@ describe('client/examples', () => {
   it('are all run here', () => {
     const programs = readdirSync(`${CLIENT}examples`).filter((name) => name.endsWith('.js'));
 
-    // One is run by mcp.js, one needs a service (test/e2e/from-zero.test.ts), and one the real Mastra (make mastra-check).
+    // One is run by mcp.js, one needs a service (test/e2e/from-zero.test.ts), and one needs the real Mastra (make mastra-check).
     expect(programs.toSorted()).to.deep.equal(
       ['mcp-server.js', 'from-zero.js', 'mastra.js', ...Object.keys(OUTPUT)].toSorted(),
     );

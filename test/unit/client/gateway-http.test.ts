@@ -94,7 +94,7 @@ for (const enableJsonResponse of [false, true]) {
       for (const { headers } of later) expect(headers['mcp-protocol-version']).to.match(/^20\d\d-/);
     });
 
-    it('passes on what the server sends of its own accord', async () => {
+    it('passes on messages that the server sends by itself', async () => {
       let isChanged = false;
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (isChanged = true));
       await eventually(() => requests.find(({ method }) => method === 'GET'));
@@ -197,7 +197,7 @@ describe('RemoteServer', () => {
   };
 
   for (const [name, fail] of Object.entries(failures)) {
-    it(`resumes an answer although the first reconnects meet ${name}`, async () => {
+    it(`resumes an answer although the first reconnects fail with ${name}`, async () => {
       const answers: RequestListener = (_request, response) => stream(response, `data: ${answer}\n\n`).end();
       const { ids, handler } = breaksAnswers((gets) => (gets < 3 ? fail : answers));
       const { remote, lines } = await start(handler);
@@ -233,7 +233,7 @@ describe('RemoteServer', () => {
     ['both', 'retry: 20\n', '60', [20, 60_000, 60_000]],
     ['a Retry-After that is none', '', 'soon', [1_000, 2_000, 4_000]],
   ] as const)
-    it(`waits with a reconnect as the server asks, by ${name}`, async () => {
+    it(`delays a reconnect as the server requests, by ${name}`, async () => {
       let gets = 0;
       const { remote, lines, waits } = await start((request, response) => {
         if (request.method !== 'GET') return stream(response, `${field}id: 1\ndata:\n\n`).end();
@@ -251,7 +251,7 @@ describe('RemoteServer', () => {
     ['a stream', 'text/event-stream', 'data: '],
     ['JSON', 'application/json', '"'],
   ] as const)
-    it(`gives up an answer without end, as ${name}`, async () => {
+    it(`gives up an endless answer, as ${name}`, async () => {
       const piece = 'x'.repeat(1024 * 1024);
       const { remote, lines } = await start((_request, response) => {
         const more = (): void => {
@@ -273,7 +273,7 @@ describe('RemoteServer', () => {
     ['a notification', notification],
     ['the answer to another request', '{"id":2,"result":{}}'],
   ] as const)
-    it(`answers a request with an error where the server answers with ${name}`, async () => {
+    it(`answers a request with an error if the server answers with ${name}`, async () => {
       const { remote, lines } = await start((_request, response) =>
         response.setHeader('Content-Type', 'application/json').end(body),
       );
@@ -360,7 +360,7 @@ describe('RemoteServer', () => {
         if (method === 'initialize') {
           sessions.add(`s${(begun += 1)}`);
           response.setHeader('Mcp-Session-Id', `s${begun}`);
-          // Meanwhile the client goes on.
+          // In the meantime, the client continues.
           if (begun === 3) remote.send('{"jsonrpc":"2.0","id":"meanwhile","method":"ping"}\n');
         } else if (!sessions.has(String(session))) response.statusCode = 404;
         if (id === undefined) return void response.end();

@@ -149,7 +149,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect([given.at.getTime(), given.bytes[0]]).to.deep.equal([0, 1]);
   });
 
-  it('denies what only pretends to be a date, a URL or a typed array', async () => {
+  it('denies objects that only pretend to be a date, a URL or a typed array', async () => {
     const bytes = Array.from({ length: 200 }, () => new Uint8Array(2_000));
 
     for (const type of [Date, URL, Uint8Array])
@@ -159,7 +159,7 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect(await denialOf({ path: '/tmp/x', bytes })).to.deep.equal(['too_large']);
   });
 
-  it('passes what was decided on when an object could show something else later', async () => {
+  it('passes the decided arguments although an object could change later', async () => {
     class Speaker {
       path = '/etc/x';
       toJSON() {

@@ -33,7 +33,7 @@ describe('govern: the gate', () => {
     expect(bound.gate.enabled).to.equal(true);
   });
 
-  it('stays closed after shutdown until then, and for another key, and warns so once', async () => {
+  it('stays closed after shutdown until then, and for another key, and warns once', async () => {
     const bound = await world.governed();
     await shutdown();
     configured('other');
@@ -77,7 +77,7 @@ describe('govern: the gate', () => {
   describe('given as client', () => {
     const elsewhere = { GATE_BASE_URL: 'http://127.0.0.1:1', GATE_KEY: 'not-used' };
 
-    it('brings key and base URL for the policy, before the environment', async () => {
+    it('supplies key and base URL for the policy, before the environment', async () => {
       const client = configured();
       const source = await withEnvironment(elsewhere, () =>
         resolvePolicy({ agentName: 'support-bot', client }),
@@ -114,7 +114,7 @@ describe('govern: the gate', () => {
       ]);
     });
 
-    it('must come from configure; without a key it brings none', async () => {
+    it('must come from configure; without a key it supplies none', async () => {
       const forged = { ...configured() };
       const faultOf = (client: typeof forged): Promise<unknown> =>
         resolvePolicy({ agentName: 'support-bot', client }).catch((error: unknown) => error);

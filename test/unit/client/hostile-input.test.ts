@@ -14,8 +14,8 @@ import { createSigner, policyYaml, publishedAgent, resigned, signedRecord } from
 import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
-// Generated input for every parser of the client that reads what others wrote. A seed of its own for each run: fast-check
-// prints it with the smallest case that fails.
+// Generated input for every parser of the client that reads foreign data. Each run has its own seed: fast-check prints it with the smallest
+// failing case.
 
 const OUTCOMES = ['allow', 'deny', 'needs_approval'];
 const POLICY = `version: 1
@@ -54,7 +54,7 @@ describe('hostile input', () => {
     );
   });
 
-  it('the policy texts that cost most take time in proportion to their length', () => {
+  it('the most expensive policy texts take time in proportion to their length', () => {
     for (const part of ['"""', ',']) {
       const read = (length: number) => {
         const text = `[${part.repeat(length / part.length)}`;
@@ -65,7 +65,7 @@ describe('hostile input', () => {
     }
   });
 
-  it('4,000 bearer keys: key_malformed, or none that the platform signed', async () => {
+  it('4,000 bearer keys: key_malformed, or a key that the platform did not sign', async () => {
     const signed = world.key.slice(0, world.key.lastIndexOf('.'));
     const publicKey = Buffer.from(world.signer.publicKey, 'base64');
     let verified = 0;
@@ -73,7 +73,7 @@ describe('hostile input', () => {
       fc.asyncProperty(hostileText(world.key), async (text) => {
         const fault = await faultOf(async () => {
           const parsed = parseBearerKey(text);
-          // Verifying takes milliseconds: the first ones will do.
+          // Verifying takes milliseconds, so only the first ones are verified.
           if ((verified += 1) > 101) return;
           await verifyBearerKey(parsed, publicKey);
           expect(parsed.signedText).to.equal(signed);
@@ -101,7 +101,7 @@ describe('hostile input', () => {
       publishedAgent({ version: 9, policy_yaml: policyYaml({ allow }) }),
       stranger,
     );
-    // Complete and consistent, but for the signature of the key that it names.
+    // Complete and consistent, except for the signature of the key that it names.
     const evil = await resigned(own, { kid: world.signer.kid }, stranger);
     const records = [world.v2, world.v2, world.v1, evil];
     const members = Object.keys(evil).map((name) => [
@@ -165,7 +165,7 @@ describe('hostile input', () => {
   });
 
   let addresses = 0;
-  /** Resolves at a base URL that was not used before, which has no trust yet. */
+  /** Resolves with a new base URL, which has no trust yet. */
   const resolveWith = (keySet: Reply): Promise<PolicySource> => {
     const { mock, key, v1 } = world;
     const path = `/${(addresses += 1)}/v1`;

@@ -21,7 +21,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
-/** The one retry of a POST comes at once, and nothing is sent again. */
+/** The one retry of a POST is immediate, and nothing else is sent again. */
 const holdingUp: Sleep = (ms, signal) => (ms === RESEND_WAIT_MS ? sleep(1e6, signal) : Promise.resolve());
 
 type Start = { batch?: BatchOptions; apiKey?: string; at?: string; wait?: Sleep };
@@ -41,7 +41,7 @@ describe('the journal of the MCP gateway', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Each is like a process of its own; one that is not shut down was killed. */
+  /** Each acts like a separate process. One that is not shut down was killed. */
   const start = ({
     batch = {},
     apiKey = 'k',
@@ -214,7 +214,7 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([]);
   });
 
-  it('sends what the service did not take again, after longer and longer waits, and warns of it once', async () => {
+  it('sends unaccepted events again after increasing delays, and warns once', async () => {
     const waits: number[] = [];
     const { gates, gate, emit } = start({
       wait: async (ms) => {
@@ -237,7 +237,7 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([]);
   });
 
-  it('sends what an earlier process left again while it runs', async () => {
+  it('keeps sending the events that an earlier process left', async () => {
     start().emit('1');
     mock.on(DECISION_BATCH, { status: 503 }, { fault: 'reset' }, { fault: 'reset' }, acceptAll);
     start();
@@ -248,7 +248,7 @@ describe('the journal of the MCP gateway', () => {
     await eventually(async () => (await files()).length === 0);
   });
 
-  it('drops what comes in an outage when enough waits, and keeps no more files', async () => {
+  it('drops new events in an outage when enough are waiting, and keeps no more files', async () => {
     mock.on(DECISION_BATCH, { fault: 'reset' });
     const { gates, gate } = start({ batch: { maxPending: 300 }, wait: holdingUp });
     const emitMany = (): void => {
@@ -266,7 +266,7 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([]);
   });
 
-  it('says of events that it keeps at its end that they are kept', async () => {
+  it('reports at its end that events are kept', async () => {
     mock.on(DECISION_BATCH, { status: 503 });
     const { gates, emit } = start({ wait: holdingUp });
     emit('1', '2');
@@ -310,7 +310,7 @@ describe('the journal of the MCP gateway', () => {
     expect(closes()).to.deep.equal([{ stream: 'decisions', emitted: 1, dropped: 0, failed: 0 }]);
   });
 
-  it('leaves alone what another key emitted, and what a running process did', async () => {
+  it('leaves alone the events of another key and of a running process', async () => {
     start({ apiKey: 'other' }).emit('other');
     const [ofOther = ''] = await files();
     await start().gates.shutdown();
@@ -328,7 +328,7 @@ describe('the journal of the MCP gateway', () => {
     expect(await files()).to.deep.equal([ofOther]);
   });
 
-  it('removes what is too old for any service', async () => {
+  it('removes events that are too old for any service', async () => {
     start({ apiKey: 'other' }).emit('1');
     const old = Date.now() / 1000 - 91 * 24 * 3_600;
     await utimes(join(directory, (await files())[0] ?? ''), old, old);
@@ -348,7 +348,7 @@ describe('the journal of the MCP gateway', () => {
     ]);
   });
 
-  it('reports what does not arrive as failed when the directory cannot be used', async () => {
+  it('reports events that do not arrive as failed when the directory cannot be used', async () => {
     mock.on(DECISION_BATCH, { status: 503 });
     const { gates, emit } = start({ at: '/dev/null' });
     emit('1');

@@ -27,11 +27,11 @@ function closesOf(mock: MockServer): { emitter: string; totals: unknown }[] {
   });
 }
 
-describe('what the client tells of the events that do not arrive', () => {
+describe('what the client reports about events that do not arrive', () => {
   const mock = forEachTest(startAuditServer);
   const world = (options: object = {}, deps = {}) => openGate(mock, options, deps);
 
-  it('numbers the events of each sender from 1, those that are dropped too', async () => {
+  it('numbers the events of each sender from 1, including dropped ones', async () => {
     const { gates, gate } = world();
     for (let i = 0; i < 35; i += 1) gate.emit(decision());
     gate.emitLlm(usage);
@@ -143,7 +143,7 @@ describe('what the client tells of the events that do not arrive', () => {
     expect(closesOf(mock)).to.deep.equal([]);
   });
 
-  it('is another emitter after shutdown, and on another event loop', async () => {
+  it('becomes another emitter after shutdown, and on another event loop', async () => {
     let identity = 'one';
     const createLoop = () => ({ identity: () => identity, isRunning: () => true });
     const { gates, gate } = world({}, { createLoop });

@@ -69,7 +69,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
       expect(unseen()).to.equal(0);
     });
 
-    it('at the first call of a caller that begins none, and says so', async () => {
+    it('at the first call of a caller that begins no conversation, and logs that', async () => {
       const governed = await bound();
       platform.mock.on(AGENT_ROUTE, conditionally(platform.v2));
       await Promise.all([governed.callTool(write), governed.callTool(write)]);
@@ -149,7 +149,7 @@ describe('@gatehouse/client/mcp, with a real server process', () => {
     expect(tools).to.have.members(['files__search', 'files__write', 'files__search', oddName]);
   });
 
-  it('a client for frameworks is the official one in all else, and has no way around', async () => {
+  it('a client for frameworks is otherwise the official one, and cannot bypass the policy', async () => {
     const { client: governed } = await (await bind()).startRun();
     const before = await callsSoFar();
     const write = { name: 'write', arguments: { path: '/etc' } };

@@ -26,7 +26,7 @@ describe('@gatehouse/client/openai-agents', () => {
     expect(world.ran).to.deep.equal([]);
   });
 
-  it('gives the tool what was decided on, where a key comes twice', async () => {
+  it('gives the tool the decided value if a key occurs twice', async () => {
     const custom = { ...named('search'), invoke: async (_: unknown, input: string) => input };
     const { tools } = await governTools([custom], world.options);
 
@@ -86,7 +86,7 @@ describe('@gatehouse/client/openai-agents', () => {
     expect(fetches()).to.equal(2);
   });
 
-  it('each run with the same RunContext refreshes the policy and asks for the caller', async () => {
+  it('each run with the same RunContext refreshes the policy and determines the caller', async () => {
     const { tools } = await governTools([named('write')], {
       ...world.options,
       caller: (context: RunOptions) => context,
@@ -130,7 +130,7 @@ describe('@gatehouse/client/openai-agents', () => {
     expect(fetches()).to.equal(3);
   });
 
-  it('leaves it to a tool whether it is enabled', async () => {
+  it('lets a tool decide whether it is enabled', async () => {
     const search = tool({
       name: 'search',
       description: 'search',

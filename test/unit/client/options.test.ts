@@ -31,7 +31,7 @@ describe('options', () => {
     localpolicy: 'localPolicy',
     policy_key: 'policyKey',
   })) {
-    it(`${given}: an error that says what was meant, ${meant}`, async () => {
+    it(`${given}: an error that suggests what was meant, ${meant}`, async () => {
       const options = { [given]: 'x' } as object;
       const starts = [
         () => configure(options),
@@ -91,14 +91,14 @@ describe('options', () => {
     }
   });
 
-  it('an option that is like no other is an error without a guess, and an undefined one is none', async () => {
+  it('an option similar to no other is an error without a suggestion; an undefined one is ignored', async () => {
     expect((await faultOf(() => configure({ zebra: 1 } as object))).message).to.equal(
       'configure has no option zebra',
     );
     expect(configure({ zebra: undefined } as object).enabled).to.equal(false);
   });
 
-  it('a key may end in a newline, as one that is read from a file does', async () => {
+  it('a key may end in a newline, like one read from a file', async () => {
     const { key, mock, logger } = world;
     mock.on('POST /v1/audit/decisions', { status: 202 });
     const options = { agentName: 'support-bot', baseUrl: mock.url, logger };

@@ -54,7 +54,7 @@ describe('the published package', () => {
     expect(JSON.parse(output)).to.deep.equal(expected);
   });
 
-  it('brings the command of the MCP gateway', async () => {
+  it('includes the command of the MCP gateway', async () => {
     const { code, output } = await runCommand('npx', ['--no', '@gatehouse/client', 'mcp', '--help'], {
       cwd: folder,
     });
@@ -65,7 +65,7 @@ describe('the published package', () => {
     );
   });
 
-  it('brings types that check by themselves, strictly', async () => {
+  it('includes types that pass a strict check on their own', async () => {
     await copyFile(join(FIXTURES, 'installed-types.mts'), join(folder, 'installed-types.mts'));
     const flags =
       '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --module nodenext';
@@ -76,7 +76,7 @@ describe('the published package', () => {
     expect(code).to.equal(0);
   });
 
-  it('brings examples that run where it is installed', async () => {
+  it('includes examples that run where it is installed', async () => {
     const example = 'node_modules/@gatehouse/client/examples/local-policy.js';
     const { code, output } = await runCommand(process.execPath, [example], { cwd: folder });
 
@@ -84,7 +84,7 @@ describe('the published package', () => {
     expect(code).to.equal(0);
   });
 
-  it('brings documents whose links lead to files in it', async () => {
+  it('includes documents whose links lead to files in it', async () => {
     const root = join(folder, 'node_modules/@gatehouse/client');
     for (const name of ['README.md', 'docs/client.md', 'docs/policy.md']) {
       const text = await readFile(join(root, name), 'utf8');
@@ -100,7 +100,7 @@ describe('the published package', () => {
     { ai: '7.0.0', '@mastra/core': '1.71.0', '@langchain/core': '1.0.0' },
   ];
   for (const versions of projects) {
-    it(`installs beside ${Object.entries(versions).join(' and ').replaceAll(',', ' ')}`, async () => {
+    it(`installs next to ${Object.entries(versions).join(' and ').replaceAll(',', ' ')}`, async () => {
       const beside = await mkdtemp(join(tmpdir(), 'gatehouse-beside-'));
       await writeFile(join(beside, 'package.json'), '{ "private": true }');
       const others = Object.entries(versions).map(async ([name, version], index) => {
@@ -116,13 +116,13 @@ describe('the published package', () => {
     });
   }
 
-  it('has no fault that publint finds', async () => {
+  it('passes publint', async () => {
     const { messages } = await publint({ pkgDir: join(ROOT, 'client'), strict: true });
 
     expect(messages).to.deep.equal([]);
   });
 
-  it('is for require as well, where Node takes ES modules', async () => {
+  it('works with require as well, if Node accepts ES modules', async () => {
     const program = `console.log(typeof require('@gatehouse/client').govern, require('@gatehouse/client/mcp').governMcpClient.name)`;
     const { output } = await runCommand(process.execPath, ['--input-type=commonjs', '-e', program], {
       cwd: folder,
@@ -131,7 +131,7 @@ describe('the published package', () => {
     expect(output).to.equal('function governMcpClient\n');
   });
 
-  it('brings types for bundlers and for CommonJS', async () => {
+  it('includes types for bundlers and for CommonJS', async () => {
     await writeFile(
       join(folder, 'types.cts'),
       `import type { Gate } from '@gatehouse/client';\nexport type A = Gate;`,

@@ -26,7 +26,7 @@ describe('a plain copy', () => {
   for (const [what, value, expected] of CASES)
     it(what, () => expect(plainCopy(value)).to.deep.equal(expected));
 
-  it('is cut where the work ends: a text at the rest, what follows as a whole', () => {
+  it('is cut where the budget ends: inside a text, and completely after it', () => {
     const [text, next] = plainCopy(['x'.repeat(COPY_UNITS_MAX), 'y']) as [string, string];
 
     expect(text.length).to.be.within(COPY_UNITS_MAX - 1000, COPY_UNITS_MAX);

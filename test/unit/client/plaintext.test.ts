@@ -7,7 +7,7 @@ import { createSigner } from '../../support/platform.ts';
 describe('a plaintext base URL', () => {
   afterEach(() => shutdown({ timeoutMs: 0 }));
 
-  it('that is not loopback is warned of once, by whichever part of the client comes first', async () => {
+  it('that is not loopback causes one warning, from the first part of the client that uses it', async () => {
     const logger = captureLogger();
     const key = await (await createSigner()).bearerKey('p-1');
     // TEST-NET-1 (RFC 5737): nobody answers there.

@@ -39,7 +39,7 @@ describe('a process that emits', () => {
   });
 
   for (const name of ['aroundBlock', 'aroundBlockInBatches'])
-    it(`loses nothing when the service closes idle connections while the loop is blocked: ${name}`, async () => {
+    it(`loses nothing if the service closes idle connections while the loop is blocked: ${name}`, async () => {
       mock.on('GET /block', () => (mock.closeIdleConnections(), { text: 'ok' }));
       const { reports, stderr } = await run(name);
 
@@ -59,7 +59,7 @@ describe('a process that emits', () => {
   });
 
   for (const name of ['NODE_USE_ENV_PROXY', 'NODE_OPTIONS'])
-    it(`sends by the proxy of the environment, as fetch does: ${name}`, async () => {
+    it(`uses the proxy of the environment, like fetch: ${name}`, async () => {
       mock.on('POST http://gate.invalid/v1/audit/decisions', { status: 202 });
       const { reports } = await run('tenThenShutdown', {
         GATE_BASE_URL: 'http://gate.invalid',
@@ -72,7 +72,7 @@ describe('a process that emits', () => {
 
   it('loses pending sends without shutdown, and they do not delay its end', async () => {
     mock.on(DECISIONS, { fault: 'hang' });
-    // A process that sends nothing, beside it: what a start takes, the load of the machine decides.
+    // A process that sends nothing, for comparison: the duration of a start depends on the load of the machine.
     const [result, idle] = await Promise.all([run('one'), run('nothing')]);
 
     expect(result).to.include({ code: 0, stdout: '' });

@@ -37,7 +37,7 @@ describe('refresh from a service that hangs', () => {
     expect(refreshes).to.have.length(3);
   });
 
-  it('holds a run for the timeout again after one has succeeded, and installs what it says at once', async () => {
+  it('holds a run for the timeout again after a success, and installs the answer at once', async () => {
     const source = await failing();
     world.mock.on(AGENT_ROUTE, conditionally(world.v2));
     await source.refresh();
@@ -47,7 +47,7 @@ describe('refresh from a service that hangs', () => {
     expect(await tookMs(source)).to.be.above(TIMEOUT_MS - 50);
   });
 
-  it('installs what the service says once it is back, though a request still hangs', async () => {
+  it('installs the answer of the service once it is back, even if a request still hangs', async () => {
     const source = await failing();
     await source.refresh();
     world.mock.on(AGENT_ROUTE, conditionally(world.v2));
@@ -56,7 +56,7 @@ describe('refresh from a service that hangs', () => {
     expect(allowsWrite(source)).to.equal(true);
   });
 
-  it('does not look at the answer to an earlier request that comes after that', async () => {
+  it('ignores the answer to an earlier request that arrives after that', async () => {
     const source = await failing();
     world.mock.on(AGENT_ROUTE, { json: { ...world.v2, bundle_wasm_b64: 'AAAA' }, delay_ms: 500 });
     await source.refresh();
@@ -77,7 +77,7 @@ describe('refresh from a service that hangs', () => {
     await eventually(() => allowsWrite(source));
   });
 
-  it('says why a later answer is refused', async () => {
+  it('reports why a later answer is refused', async () => {
     const source = await failing();
     world.mock.on(AGENT_ROUTE, { json: { ...world.v2, bundle_wasm_b64: 'AAAA' }, delay_ms: 500 });
     await source.refresh();
@@ -112,7 +112,7 @@ describe('refresh from a service that hangs', () => {
     }
   });
 
-  it('does not say again that a later answer did not come', async () => {
+  it('does not report the missing later answer again', async () => {
     const source = await failing();
     await source.refresh();
     await sleep(TIMEOUT_MS);
@@ -121,7 +121,7 @@ describe('refresh from a service that hangs', () => {
   });
 });
 
-describe('refresh after a failure that came at once', () => {
+describe('refresh after an immediate failure', () => {
   const world = forEachTest(startPolicyWorld);
 
   const failures: [string, () => Reply][] = [

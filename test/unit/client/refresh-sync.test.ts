@@ -19,7 +19,7 @@ describe('refresh in a process that blocks its loop', () => {
     expect(reports).to.deep.equal([['v-2']]);
   };
 
-  it('installs the next version when the service closed the idle connection meanwhile', async () => {
+  it('installs the next version when the service has closed the idle connection', async () => {
     const { mock, v2 } = world;
     mock.on('GET /block', () => {
       mock.closeIdleConnections();
@@ -80,7 +80,7 @@ describe('refresh: sync entry points refresh by blocking call', () => {
     expect(version).to.equal('v-1');
   });
 
-  it('which have their full time after a failure that came at once', async () => {
+  it('which have their full time after an immediate failure', async () => {
     const steps = [
       () => mock.on(AGENT_ROUTE, { status: 503 }),
       () => mock.on(AGENT_ROUTE, { json: v2, delay_ms: 500 }),

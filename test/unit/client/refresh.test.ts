@@ -49,7 +49,7 @@ describe('refresh', () => {
     ['the next version', () => etagOf(v2)],
     ['the next version, weakly', () => `W/${etagOf(v2)}`],
   ] as const)
-    it(`does not ask with a forged ETag of ${name}, and so gets the next version`, async () => {
+    it(`does not send a forged ETag of ${name}, and so gets the next version`, async () => {
       mock.on(AGENT_ROUTE, { json: v1, headers: { ETag: tagOf() } });
       const source = await resolveByKey();
       mock.on(AGENT_ROUTE, conditionally(v2));

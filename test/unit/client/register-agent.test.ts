@@ -50,13 +50,13 @@ describe('registerAgent', () => {
     expect(fault).to.have.property('code', 'policy_invalid');
   });
 
-  it('asks nobody without a key, or in local mode', async () => {
+  it('sends nothing without a key, or in local mode', async () => {
     expect((await faultOf({}))[0]).to.equal('ValueError');
     expect((await faultOf({ GATE_KEY: 'k', GATE_LOCAL_MODE: '1' }))[0]).to.equal('ValueError');
     expect(mock.requests).to.deep.equal([]);
   });
 
-  it('says why an agent is not registered', async () => {
+  it('reports why an agent is not registered', async () => {
     mock.on(ROUTE, { status: 401 }, { status: 403 }, { json: { version: 1 } }, { fault: 'reset' });
     const key = { GATE_KEY: 'k' };
 

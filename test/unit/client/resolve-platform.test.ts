@@ -61,7 +61,7 @@ describe('resolve: the platform path', () => {
     }
   });
 
-  it('says why the service refused', async () => {
+  it('reports why the service refused', async () => {
     const detail = 'The bearer key lacks the scope fetch_policy';
     mock.on(AGENT_ROUTE, { status: 403, json: { code: 'forbidden', detail } });
 
@@ -71,7 +71,7 @@ describe('resolve: the platform path', () => {
     );
   });
 
-  it('takes no name that no URL can hold', async () => {
+  it('rejects a name that cannot be part of a URL', async () => {
     const error = await resolve({ key, agentName: 'a\ud800' }).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(ValueError);
     expect((error as Error).message)

@@ -55,7 +55,7 @@ describe('the signing keys that a client trusts', () => {
         ]);
       });
 
-      it('refuses a new key that no trusted key vouches for, and says which key came and which is held', async () => {
+      it('refuses a new key that no trusted key vouches for, and names the new key and the trusted one', async () => {
         const stranger = await createSigner();
         const source = await resolveByKey(options());
         const { policy } = source;
@@ -117,7 +117,7 @@ describe('the signing keys that a client trusts', () => {
     });
   }
 
-  it('are kept from the first use on, whatever the key set says later', async () => {
+  it('are kept from the first use on, whatever the key set contains later', async () => {
     await resolveByKey();
     serveKeys(mock, await createSigner());
 

@@ -19,7 +19,7 @@ describe('GATE_STATE_DIR', () => {
   });
   afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 
-  /** Resolves with nothing of earlier processes but the directory. */
+  /** Resolves with nothing from earlier processes except the directory. */
   const inNewProcess = (options: object = {}) =>
     createResolvePolicy({ now: () => 0 })({
       agentName: 'support-bot',
@@ -35,7 +35,7 @@ describe('GATE_STATE_DIR', () => {
       ({ code }: { code: string }) => code,
     );
 
-  it('makes a new process refuse an older signed bundle', async () => {
+  it('lets a new process refuse an older signed bundle', async () => {
     mock.on(AGENT_ROUTE, conditionally(v2));
     await resolve({ key }, { GATE_STATE_DIR: stateDir });
     mock.on(AGENT_ROUTE, conditionally(v1));
@@ -72,7 +72,7 @@ describe('GATE_STATE_DIR', () => {
     );
   });
 
-  it('counts each agent and each project apart', async () => {
+  it('counts each agent and each project separately', async () => {
     mock.on(AGENT_ROUTE, conditionally(v2));
     await inNewProcess();
     mock.on('GET /v1/agents/other-bot', {
@@ -84,7 +84,7 @@ describe('GATE_STATE_DIR', () => {
     expect(await codeOf(inNewProcess({ key: await signer.bearerKey('p-2') }))).to.equal('resolved');
   });
 
-  it('makes a new process refuse an unsigned policy after a signed one', async () => {
+  it('lets a new process refuse an unsigned policy after a signed one', async () => {
     await inNewProcess();
     mock.on(AGENT_ROUTE, conditionally(yamlRecord(publishedAgent({ version: 3 }))));
 
@@ -92,7 +92,7 @@ describe('GATE_STATE_DIR', () => {
     expect(await codeOf(inNewProcess({ stateDir: `${stateDir}/other` }))).to.equal('resolved');
   });
 
-  it('holds for a local agent record, too', async () => {
+  it('applies to a local agent record as well', async () => {
     mock.on(AGENT_ROUTE, conditionally(v2));
     await inNewProcess();
     const localPolicy = await temporaryFile('agent.json', JSON.stringify(v1));

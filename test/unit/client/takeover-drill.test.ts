@@ -37,7 +37,7 @@ describe('the takeover drill', () => {
     await mock.close();
   });
 
-  it('shows what clients decide and say while somebody else answers at the address', async () => {
+  it('shows what clients decide and log while somebody else answers at the address', async () => {
     if (!root || !stranger || !V1 || !V2 || !V9) throw new Error('The drill is not set up');
     const drill = new Drill();
     drill.name(mock.url, 'https://gate.example');

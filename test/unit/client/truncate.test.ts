@@ -59,7 +59,7 @@ describe('truncateArguments', () => {
     fc.assert(
       fc.property(anyArguments(), (args) => {
         const result = truncateArguments(args);
-        // A plain copy: the arguments here name no secrets.
+        // A plain copy, because the arguments here name no secrets.
         const copy = redact(args);
         const bytes = bytesOf(copy);
         expect(bytesOf(result)).to.be.at.most(BYTES_MAX);

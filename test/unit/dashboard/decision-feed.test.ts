@@ -21,7 +21,7 @@ class Records {
     this.#records.sort((a, b) => (a.occurred_at < b.occurred_at ? 1 : -1));
   }
 
-  /** All before this number have left the period. */
+  /** All records before this number have left the period. */
   expire(number: number): void {
     this.#records = this.#records.filter(({ event_id }) => Number(event_id) >= number);
   }
@@ -87,7 +87,7 @@ describe('the feed of decisions', () => {
     expect(feed.state.rows.length).to.equal(100);
   });
 
-  it('takes new rows in by their time, also those that come late', async () => {
+  it('inserts new rows by their time, including late ones', async () => {
     const records = new Records(10, 20, 30);
     const feed = await feedOf(records, 1);
     records.add(40, 25);
@@ -97,7 +97,7 @@ describe('the feed of decisions', () => {
     expect(await feed.catchUp()).to.equal(0);
   });
 
-  it('takes in a row that comes late below the first page, also while new ones come and others leave', async () => {
+  it('inserts a late row below the first page, even while new ones arrive and others leave', async () => {
     const records = new Records(...range(0, 1500).filter((number) => number !== 1110));
     const feed = await feedOf(records, 2);
     records.add(1110, 1500);
@@ -144,7 +144,7 @@ describe('the feed of decisions', () => {
     expect(numbersOf(feed)).to.deep.equal(range(500, 3100).toReversed());
   });
 
-  it('keeps its rows when the service goes away, and goes on when it is back', async () => {
+  it('keeps its rows when the service goes away, and continues when it is back', async () => {
     const records = new Records(...range(0, 300));
     const feed = await feedOf(records, 1);
     records.isDown = true;
@@ -157,7 +157,7 @@ describe('the feed of decisions', () => {
     expect(feed.state.rows.length).to.equal(300);
   });
 
-  it('takes in later what it could not read whole when it came', async () => {
+  it('inserts rows later if it could not read all of them at first', async () => {
     const records = new Records(...range(0, 50));
     const feed = await feedOf(records, 1);
     records.add(...range(100, 250));
@@ -187,7 +187,7 @@ describe('the feed of decisions', () => {
     );
   });
 
-  it('takes in rows that come late far down within a few polls, and keeps the others', async () => {
+  it('inserts late rows far down within a few polls, and keeps the others', async () => {
     const records = new Records(...range(0, 6000).filter((number) => number !== 200 && number !== 3000));
     const feed = await feedOf(records, 13);
     expect(feed.state).to.include({ isAtEnd: true, total: 5998 });
@@ -199,7 +199,7 @@ describe('the feed of decisions', () => {
     expect(numbersOf(feed)).to.deep.equal(range(0, 6000).toReversed());
   });
 
-  it('drops a page that comes after the list was started again', async () => {
+  it('drops a page that arrives after the list was restarted', async () => {
     const records = new Records(...range(0, 300));
     let answerLate: (() => void) | undefined;
     const feed = new DecisionFeed(
@@ -223,7 +223,7 @@ describe('the feed of decisions', () => {
     expect(numbersOf(feed)).to.deep.equal(range(1400, 4000).toReversed());
   });
 
-  it('lets go of what is heavy far down', async () => {
+  it('drops large fields far down', async () => {
     const records = new Records(...range(0, 7000));
     const feed = await feedOf(records, 15);
     expect(feed.state.rows[4000]).to.deep.include({ isWhole: true, arguments: { number: 2999 } });
@@ -231,7 +231,7 @@ describe('the feed of decisions', () => {
     expect(feed.near('00000999').record).to.equal(undefined);
   });
 
-  it('lets go of what is heavy far down when rows come live', async () => {
+  it('drops large fields far down when rows arrive live', async () => {
     const records = new Records(...range(0, 4900));
     const feed = await feedOf(records, 11);
     records.add(...range(4900, 5100));
@@ -240,7 +240,7 @@ describe('the feed of decisions', () => {
     expect(feed.near('00000099').record).to.equal(undefined);
   });
 
-  it('knows what is beside a record, and nothing of a record that is not in the list', async () => {
+  it('knows the neighbours of a record in the list, and of no other record', async () => {
     const feed = await feedOf(new Records(10, 20, 30), 1);
     expect(feed.near('00000020')).to.deep.equal({
       isListed: true,

@@ -17,13 +17,13 @@ import {
 } from '../../../server/dashboard/src/text/format.ts';
 
 describe('numbers and times on display', () => {
-  it('never call a share none or all when it is not', () => {
+  it('never show a share as none or all when it is not', () => {
     const shares = [[0, 0], [0, 9], [1, 100_000], [24, 1000], [240, 1000], [1200, 1204], [99_999, 100_000], [5, 5]] as const; // prettier-ignore
     const texts = ['–', '0%', '<0.1%', '2.4%', '24%', '99.7%', '>99.9%', '100%'];
     expect(shares.map(([part, whole]) => formatShare(part, whole))).to.deep.equal(texts);
   });
 
-  it('count one thing in the singular', () => {
+  it('use the singular for one', () => {
     const texts = [countText(0, 'sender'), countText(1, 'sender'), countText(1234, 'entry', 'entries')];
     expect(texts).to.deep.equal(['0 senders', '1 sender', '1,234 entries']);
   });
@@ -63,7 +63,7 @@ describe('numbers and times on display', () => {
     expect([null, 0, 0.004, 1234.5].map(formatCost)).to.deep.equal(['–', '$0.00', '<$0.01', '$1,234.50']);
   });
 
-  it('tell how long something took', () => {
+  it('show how long something took', () => {
     const texts = [0, 350, 2345, 40_000, 61_000, 3 * 3_600_000].map(formatDuration);
     expect(texts).to.deep.equal(['0 ms', '350 ms', '2.3 s', '40 s', '1 min', '3 h']);
   });
@@ -127,7 +127,7 @@ describe('times in the zone of the browser', () => {
     expect(label).to.equal('Tue 14 Jul 02:00–Wed 15 Jul 02:00');
   });
 
-  it('name the buckets beside a change of the clocks apart', () => {
+  it('give the buckets around a clock change different names', () => {
     showIn('Europe/Berlin');
     const frame = { from: '2026-10-24T22:00:00Z', to: '2026-10-25T23:00:00Z', endsNow: false };
     const labels = ['00:45', '01:00', '02:00', '06:00'].map((time) =>

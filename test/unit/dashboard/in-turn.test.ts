@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { inTurn } from '../../../server/dashboard/src/api/in-turn.ts';
 
 describe('the reads of a page', () => {
-  it('run three at a time, in order, and not for those who have gone', async () => {
+  it('run three at a time, in order, and not if aborted', async () => {
     const started: number[] = [];
     const endings = new Map<number, (fails?: boolean) => void>();
     const aborts = Array.from({ length: 6 }, () => new AbortController());

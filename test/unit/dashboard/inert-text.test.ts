@@ -7,7 +7,7 @@ const shown = (text: string, keep?: string) =>
     .join('');
 
 describe('text from events', () => {
-  it('stays as it is when nothing in it tricks the eye', () => {
+  it('is unchanged if it contains nothing deceptive', () => {
     for (const text of [
       '',
       'plain',
@@ -25,7 +25,7 @@ describe('text from events', () => {
       expect(shown(text)).to.equal(text);
   });
 
-  it('shows what turns, hides or controls as a mark', () => {
+  it('shows bidirectional, invisible and control characters as marks', () => {
     expect(shown('a\u202egnp.exe')).to.equal('a[U+202E]gnp.exe');
     expect(shown('\u2066x\u2069\u200b\ufeff\u00ad')).to.equal('[U+2066]x[U+2069][U+200B][U+FEFF][U+00AD]');
     expect(shown('a\0b\x1b[31m')).to.equal('a[U+0000]b[U+001B][31m');
@@ -35,12 +35,12 @@ describe('text from events', () => {
     expect(shown('\ud800x\udc00')).to.equal('[U+D800]x[U+DC00]');
   });
 
-  it('shows spaces as marks where there is nothing else', () => {
+  it('shows spaces as marks if there is nothing else', () => {
     expect(shown(' \u00a0\u3000')).to.equal('[U+0020][U+00A0][U+3000]');
     expect(shown(' a ')).to.equal(' a ');
   });
 
-  it('is spelled out where only plain text can stand', () => {
+  it('is spelled out where only plain text is possible', () => {
     expect(inertText('a\u202eb\nc')).to.equal('a[U+202E]b[U+000A]c');
     expect(inertText('a\u202eb\nc', '\n')).to.equal('a[U+202E]b\nc');
   });

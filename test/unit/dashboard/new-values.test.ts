@@ -17,13 +17,13 @@ describe('what is new in a period', () => {
     expect(newOf(items, range).map(({ value }) => value)).to.deep.equal(['new']);
   });
 
-  it('is nothing where nothing is older', () => {
+  it('is nothing if there is nothing older', () => {
     expect(newOf([seen('first', '2026-03-02T10:00:00.000Z')], range)).to.deep.equal([]);
   });
 });
 
 describe('the comparison with a time before', () => {
-  it('goes back whole weeks, so that weekdays meet', () => {
+  it('goes back whole weeks, so that weekdays match', () => {
     expect([1 / 24, 1, 7, 7.1, 30].map((days) => weeksOf(days * DAY_MS))).to.deep.equal([1, 1, 1, 2, 5]);
   });
 });

@@ -25,13 +25,13 @@ describe('JSON from the service', () => {
     expect(formatShare(1, emitted)).to.equal('<0.1%');
   });
 
-  it('is plain where numbers are plain', () => {
+  it('is plain if numbers are plain', () => {
     expect(parseExact('{"a":[1,2.5,null,true],"__proto__":{"x":1}}')).to.deep.equal(
       JSON.parse('{"a":[1,2.5,null,true],"__proto__":{"x":1}}'),
     );
   });
 
-  it('is written as it was read', () => {
+  it('is written exactly as it was read', () => {
     const text =
       '{\n  "a": [\n    9007199254740993,\n    0.10,\n    "x\\"y"\n  ],\n  "b": {},\n  "c": null\n}';
     expect(writeExact(parseExact(text) as JsonValue, 2)).to.equal(text);

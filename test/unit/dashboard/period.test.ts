@@ -44,12 +44,12 @@ describe('the period in an address', () => {
     expect(datedPath('/summary?window=7d')).to.equal('/summary?window=7d');
   });
 
-  it('is the default where the range makes no sense', () => {
+  it('is the default if the range is invalid', () => {
     const wrong = ['from=2026-03-03T09:00:00Z', 'from=2026-03-03&to=2026-03-02', 'from=x&to=y', 'from=1&to='];
     for (const text of wrong) expect(of(text), text).to.deep.equal({ window: '24h' });
   });
 
-  it('replaces one of the other kind, and goes along to other pages', () => {
+  it('replaces one of the other kind, and is kept on other pages', () => {
     expect(periodChanges({ window: '7d' })).to.deep.equal({
       window: '7d',
       last: undefined,
@@ -77,7 +77,7 @@ describe('the time of the service', () => {
     expect(learn(5000)).to.be.within(4000, 6000);
   });
 
-  it('stays where an answer agrees with it or has no date', () => {
+  it('stays the same if an answer agrees with it or has no date', () => {
     const known = learn(3 * HOUR_MS);
     learnTime(new Response(''), Date.now());
     expect(learn(2.5 * HOUR_MS, Date.now() - HOUR_MS)).to.equal(known);

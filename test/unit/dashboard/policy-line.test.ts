@@ -31,7 +31,7 @@ describe('the line of a policy that decided', () => {
     expect(policyLineOf(POLICY, denied)).to.deep.equal({ line: 15, text: '    id: "closed"' });
   });
 
-  it('is the rule with the effect that won where several give the same reason', () => {
+  it('is the rule with the winning effect if several give the same reason', () => {
     const policy = POLICY.replace("'Closed: always.'", 'Above 1000.');
     const decided = {
       role: 'admin',
@@ -56,7 +56,7 @@ describe('the line of a policy that decided', () => {
     expect(lineOf('admin', ['unknown_tool'], 'Tool is not in the policy.')).to.equal(3);
   });
 
-  it('is none of a text that is no policy, or without the rule', () => {
+  it('is missing for a text that is not a policy, or without the rule', () => {
     expect(lineOf('admin', [], '', 'tools: [')).to.equal(undefined);
     expect(lineOf('admin', [], '', '[]')).to.equal(undefined);
     expect(lineOf('admin', ['gone: Gone.'], 'Gone.')).to.equal(undefined);
@@ -74,13 +74,13 @@ describe('whether a policy decides a recorded call the same', () => {
     reason: 'Closed: always.',
   } as const;
 
-  it('is told by outcome and reason', () => {
+  it('is determined by outcome and reason', () => {
     expect(decidesSame(POLICY, record)).to.equal(true);
     expect(decidesSame(POLICY, { ...record, reason: 'Over the limit.' })).to.equal(false);
     expect(decidesSame(POLICY, { ...record, outcome: 'allow', reason: '' })).to.equal(false);
   });
 
-  it('cannot be told by a text that is no policy, nor of arguments that are not whole', () => {
+  it('is unknown for a text that is not a policy, and for incomplete arguments', () => {
     expect(decidesSame('tools: [', record)).to.equal(undefined);
     expect(decidesSame(POLICY, { ...record, arguments: { token: '[REDACTED]' } })).to.equal(undefined);
     expect(decidesSame(POLICY, { ...record, arguments: { _truncated: true, preview: '{' } })).to.equal(

@@ -31,7 +31,7 @@ describe('the period before', () => {
     expect(sums.reduce((a, b) => a + b, 0)).to.equal((95 * 96) / 2);
   });
 
-  it('counts a bucket that lies across an edge by its share, and nothing outside', () => {
+  it('counts a bucket that crosses an edge by its share, and nothing outside', () => {
     const hours = bucketed('2026-03-02T00:30:00Z', HOUR_SECONDS, 3);
     const onto = bucketed('2026-03-03T00:00:00Z', HOUR_SECONDS, 2);
     expect(shifted(hours, [10, 20, 40], { onto, shiftMs })).to.deep.equal([5, 15]);
@@ -44,7 +44,7 @@ describe('the period before', () => {
     expect(shifted(hours, [10, 0], { onto, shiftMs })).to.deep.equal([10, 0]);
   });
 
-  it('is told as more, less, about the same, or not at all', () => {
+  it('is described as more, less, about the same, or not at all', () => {
     expect(countChange(150, 100)).to.deep.equal({ text: '50% more', direction: 'up' });
     expect(countChange(50, 100)).to.deep.equal({ text: '50% less', direction: 'down' });
     expect(countChange(1002, 1000)).to.deep.equal({ text: 'about the same', direction: 'same' });
@@ -61,7 +61,7 @@ describe('the period before', () => {
     expect(shareChange(counts(0, 0), counts(100, 4))).to.equal(undefined);
   });
 
-  it('makes an alarm only of denials that are far more frequent, among enough decisions', () => {
+  it('raises an alarm only for denials that are far more frequent, among enough decisions', () => {
     expect(isAlarming(counts(1000, 60), counts(1000, 40))).to.equal(false);
     expect(isAlarming(counts(1000, 61), counts(1000, 40))).to.equal(true);
     expect(isAlarming(counts(1000, 9), counts(1000, 0))).to.equal(false);
@@ -70,7 +70,7 @@ describe('the period before', () => {
 });
 
 describe('the axes of a chart', () => {
-  it('have few round ticks that reach over the highest value', () => {
+  it('have few round ticks that exceed the highest value', () => {
     expect(ticksOf(0, 1)).to.deep.equal([0, 1]);
     expect(ticksOf(7, 1)).to.deep.equal([0, 2, 4, 6, 8]);
     expect(ticksOf(1234, 1)).to.deep.equal([0, 500, 1000, 1500]);

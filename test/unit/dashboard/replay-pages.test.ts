@@ -13,7 +13,7 @@ function page(changes: ReplayResult['changes'], { version = 1, next = '' } = {})
 }
 
 describe('a replay page by page', () => {
-  it('sums up the changes of one kind, the most frequent first, and goes on after the older page', () => {
+  it('sums up the changes of one kind, the most frequent first, and continues after the older page', () => {
     const sum = withOlder(page([change('a', 5)], { next: 'x' }), page([change('b', 8), change('a', 4)]));
     expect(sum).to.include({
       examined: 200,

@@ -27,10 +27,10 @@ describe('the pages of the dashboard', () => {
     '/overview', '/projects', '/projects/p/x', '/projects//overview', '/verify-email', '/%zz', '/projects/p/keys/k', '/projects/p/usage/x', '/a/b/c/d/e',
   ]; // prettier-ignore
   for (const path of UNKNOWN) {
-    it(`are not made up for ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
+    it(`are not invented for ${path}`, () => expect(pageFrom(path)).to.equal(undefined));
   }
 
-  it('keep an agent of any name whole', () => {
+  it('keep any agent name intact', () => {
     for (const agentName of ['support bot', '100% ?#&', 'ünï 💡', '<img>', '...']) {
       expect(pageFrom(agentPath('p', agentName))).to.deep.equal({ name: 'agent', projectId: 'p', agentName });
     }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { savedViews } from '../../../server/dashboard/src/pages/decisions/saved-views.ts';
 
 describe('the views that a browser kept', () => {
-  it('are read again, without what is none', () => {
+  it('are read again, without invalid entries', () => {
     const view = { name: 'Denials', query: '?outcome=deny' };
     const own = { ...view, columns: 'time,tool' };
     const kept = [

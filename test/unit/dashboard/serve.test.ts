@@ -48,7 +48,7 @@ describe('the dashboard as it is served', () => {
     }
   });
 
-  it('lets no cache and no index keep the pages of mailed links, and no crawler ask for data', async () => {
+  it('keeps mailed links out of caches and indexes, and crawlers away from data', async () => {
     for (const path of ['/verify-email/t', '/reset-password/t']) {
       const { headers } = await get(path);
       expect([headers.get('Cache-Control'), headers.get('X-Robots-Tag')]).to.deep.equal([
@@ -60,7 +60,7 @@ describe('the dashboard as it is served', () => {
     expect(await (await get('/robots.txt')).text()).to.include('Disallow: /v1/');
   });
 
-  it('leaves every other path to the routes after it', async () => {
+  it('leaves every other path to later routes', async () => {
     const paths = [
       '/v1/projects/p/audit', '/v1', '/healthz', '/metrics', '/openapi.json', '/docs', '/nothing', '/assets/no.js',
       '/assets/..%2findex.html',
@@ -75,7 +75,7 @@ describe('the dashboard as it is served', () => {
     }
   });
 
-  it('serves its files compressed where the browser takes it, forever, and 304 when it has them', async () => {
+  it('serves its files compressed if the browser accepts it, cacheable forever, with 304 if unchanged', async () => {
     const answer = await get('/assets/index-abc.js', { 'Accept-Encoding': 'gzip' });
     const etag = answer.headers.get('ETag') ?? '';
     expect(answer.headers.get('Content-Encoding')).to.equal('gzip');
@@ -96,7 +96,7 @@ describe('the dashboard as it is served', () => {
     expect(await encodingFor('identity')).to.equal(null);
   });
 
-  it('says what to run when it is not built', async () => {
+  it('names the command to run when it is not built', async () => {
     const bare = await serve(temporaryDirectory());
     const answer = await fetch(bare.url);
     expect([answer.status, await answer.text()]).to.deep.equal([

@@ -46,7 +46,7 @@ describe('parts of a page that ask for the same', () => {
       expect(reads).to.have.length(2);
     });
 
-  it('end the read when the last of them is gone; who asks then reads again', async () => {
+  it('end the read when the last of them is gone; a later request reads again', async () => {
     const [one, other] = [new AbortController(), new AbortController()];
     const answers = [ask({ abort: one }), ask({ abort: other })];
     one.abort();
@@ -58,7 +58,7 @@ describe('parts of a page that ask for the same', () => {
     expect(await Promise.all([...answers, next])).to.deep.equal(['AbortError', 'AbortError', 'keys']);
   });
 
-  it('do not hear the answer when they are gone and another waits for it', async () => {
+  it('do not get the answer when they are gone and another waits for it', async () => {
     const gone = new AbortController();
     const answers = [ask({ abort: gone }), ask()];
     gone.abort();

@@ -92,7 +92,7 @@ describe('the connections of a server', () => {
     expect(await Promise.all(alive)).to.deep.equal([true, true, true, true]);
   });
 
-  it('make room for a new one: else the oldest idle one goes, and none that waits for its answer', async () => {
+  it('make room for a new one: otherwise the oldest idle one goes, but none that waits for its answer', async () => {
     const busy = await open(ONE);
     busy.write('GET /busy HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(server, 'request');
@@ -105,7 +105,7 @@ describe('the connections of a server', () => {
     expect([await isAnswered(late), busy.destroyed]).to.deep.equal([true, false]);
   });
 
-  it('are closed when a caller does not go on reading its answer', async () => {
+  it('are closed when a caller stops reading its answer', async () => {
     const [reader, idler] = [await open(ONE), await open(TWO)];
     const closed = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
     const sleeper = await open(TWO);

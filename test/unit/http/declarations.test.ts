@@ -29,7 +29,7 @@ describe('the declarations of the endpoints', () => {
   });
 
   for (const { method, path, params, summary, description } of DECLARATIONS as readonly Endpoint[]) {
-    it(`${method} ${path} says what it is for, and what its path parameters are`, () => {
+    it(`${method} ${path} describes its purpose and its path parameters`, () => {
       const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
 
       expect(Object.keys(params ?? {})).to.deep.equal(names);

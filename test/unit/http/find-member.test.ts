@@ -5,7 +5,7 @@ import { findMember } from '../../../server/http/find-member.ts';
 const find = (json: string) => findMember(Buffer.from(json), 'id');
 
 describe('findMember', () => {
-  it('finds what a parser finds, in any JSON', () => {
+  it('finds the same as a parser, in any JSON', () => {
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.jsonValue());
     const members = fc.array(fc.tuple(fc.constantFrom('id', 'other', '"id"', '{'), value), { maxLength: 6 });
     fc.assert(
@@ -21,7 +21,7 @@ describe('findMember', () => {
     );
   });
 
-  it('finds no member of an inner object, and ends on text that is no JSON', () => {
+  it('finds no member of an inner object, and ends for text that is not JSON', () => {
     for (const json of [
       '{"a":{"id":"x"}}',
       '[{"id":"x"}]',

@@ -15,7 +15,7 @@ describe('GET /readyz and the gauge of the identity filters', () => {
   const ready = healthEndpoints({ ...deps, metrics }).find(({ path }) => path === '/readyz');
 
   for (const [when, now, state, values] of cases)
-    it(`say the same when ${when}`, async () => {
+    it(`agree when ${when}`, async () => {
       filters = now;
 
       expect(await ready?.handle({} as never)).to.deep.equal({ status: 'ready', identity_filter: state });

@@ -70,7 +70,7 @@ describe('bodies that are still arriving', () => {
     expect(arriving.count).to.equal(0);
   });
 
-  it('count no longer when their caller is gone', async () => {
+  it('no longer count when their caller is gone', async () => {
     const gone = begin('x'.repeat(50_000));
     await until(() => arriving.count === 50_000);
 
@@ -201,7 +201,7 @@ describe('bodies that are still arriving', () => {
     expect(String(error)).to.include('The connection closed before the body ended');
   });
 
-  it('cost little more memory than their bytes, however small the pieces are', async () => {
+  it('take little more memory than their bytes, however small the pieces are', async () => {
     const bytes = 100_000;
     const slab = Buffer.alloc(bytes, 'x');
     const known = arrivingOf(2 * bytes);

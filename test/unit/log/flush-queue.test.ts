@@ -24,7 +24,7 @@ describe('FlushQueue', () => {
     taken.map(({ flush, isFresh, isFinal }) => [Number(flush), isFresh, isFinal]);
   const numbers = (taken: readonly Waiting[]) => taken.map(({ flush }) => Number(flush));
 
-  it('gives what was written as fresh, with its projects, and calls for each', () => {
+  it('returns written inserts as fresh, with their projects, and notifies for each', () => {
     queue.ended(1n, WRITTEN);
     queue.ended(2n, WRITTEN);
 
@@ -38,7 +38,7 @@ describe('FlushQueue', () => {
     expect([queue.size, queue.take(ALL)]).to.deep.equal([0, []]);
   });
 
-  it('gives what may have been written with care at once, after 12 s, and after 70 s for the last time', () => {
+  it('returns uncertain inserts for careful work at once, after 12 s, and for the last time after 70 s', () => {
     queue.ended(1n, UNKNOWN);
     const seen = [0, 11, 1, 57, 1, 100].map((seconds) => {
       mock.timers.tick(seconds * SECOND_MS);
@@ -59,7 +59,7 @@ describe('FlushQueue', () => {
     expect(queue.size).to.equal(0);
   });
 
-  it('takes the oldest first: so many fresh ones, and others until they have so many rows', () => {
+  it('takes the oldest first: a number of fresh ones, and others up to a number of rows', () => {
     for (const flush of [1n, 2n, 3n]) queue.ended(flush, WRITTEN);
     for (const [flush, rows] of [
       [4n, 60],
@@ -76,7 +76,7 @@ describe('FlushQueue', () => {
     expect(numbers(queue.take(ALL))).to.deep.equal([3, 8]);
   });
 
-  it('keeps inserts younger than requested, and remembers since when they wait', () => {
+  it('keeps inserts younger than requested, and remembers when they began to wait', () => {
     queue.ended(1n, WRITTEN);
     const since = queue.oldestMs ?? 0;
 
@@ -89,7 +89,7 @@ describe('FlushQueue', () => {
     expect(queue.oldestMs).to.equal(undefined);
   });
 
-  it('gives what a round did not complete with care, and once more for the last time if that came meanwhile', () => {
+  it('returns incomplete inserts for careful work, and once more if their last check was due', () => {
     queue.ended(1n, WRITTEN);
     queue.ended(2n, UNKNOWN);
     const taken = queue.take(ALL);
@@ -103,14 +103,14 @@ describe('FlushQueue', () => {
     ]);
   });
 
-  it('never takes for fresh what needed care before', () => {
+  it('never treats an insert as fresh that needed care before', () => {
     queue.ended(1n, UNKNOWN);
     queue.ended(1n, WRITTEN);
 
     expect(told(queue.take(ALL))).to.deep.equal([[1, false, true]]);
   });
 
-  it('forgets everything beyond 100,000, and says so', () => {
+  it('forgets everything beyond 100,000, and reports that', () => {
     for (let flush = 1n; flush <= 100_000n; flush += 1n) queue.ended(flush, WRITTEN);
     expect([queue.size, queue.hasOverflowed]).to.deep.equal([100_000, false]);
 

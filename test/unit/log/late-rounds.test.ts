@@ -3,11 +3,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const QUERIES = globSync(join(import.meta.dirname, '../../../clickhouse/query/*.sql'));
-/** They are about all rounds that the store holds: numbers of rounds are taken by late ones, too. */
+/** They concern all rounds that the store holds: late ones also take round numbers. */
 const OF_ALL_ROUNDS = ['log_head.sql', 'log_grown.sql'];
 
 describe('the queries of rounds', () => {
-  it('leave out those that came too late to count, wherever they read them', () => {
+  it('leave out rounds that arrived too late to count', () => {
     const timesIn = (path: string, text: string) => readFileSync(path, 'utf8').split(text).length - 1;
     const reading = QUERIES.filter((path) => timesIn(path, 'FROM log_chunks') > 0);
     const forgetful = reading.filter(

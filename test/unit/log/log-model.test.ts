@@ -3,7 +3,7 @@ import { faultsOf } from './support/history.ts';
 import type { Flaw } from './support/model-store.ts';
 
 const HISTORIES = 300;
-/** A flaw shows in one of so many histories. */
+/** A flaw shows in one of this many histories. */
 const SEEDS_MAX = 400;
 
 describe('the rounds of the log, by random histories of services that are killed and frozen between any two steps', () => {

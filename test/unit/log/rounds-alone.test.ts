@@ -4,7 +4,7 @@ import { Random } from '../../support/random.ts';
 import { ModelStore } from './support/model-store.ts';
 import { Schedule } from './support/schedule.ts';
 
-/** Carries out every statement at once. */
+/** Carries out every statement immediately. */
 class AtOnce extends Schedule {
   constructor() {
     super(new Random(1));
@@ -50,7 +50,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
     return `${number}`;
   }
 
-  it('read the head once, and then only back what they wrote', async () => {
+  it('read the head once, and afterwards only what they wrote', async () => {
     for (const number of [1, 2, 3]) {
       const fresh = [await insert(number)];
       expect((await rounds.run(workOf(fresh))).grown.get('p')).to.equal(number);
@@ -106,7 +106,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
     expect(grown).to.deep.equal(new Map([['p', 4]]));
   });
 
-  it('list an insert of which all records have expired', async () => {
+  it('list an insert whose records have all expired', async () => {
     await rounds.run(workOf([await insert(1)]));
     expect(await rounds.run(workOf(['2']))).to.deep.equal({ isDone: true, incomplete: [], grown: new Map() });
     await rounds.run(workOf([await insert(3)]));
@@ -118,7 +118,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
     ['came too late to count', { counts: false }],
     ['is that of another process', { proposal: 'another' }],
   ] as const)
-    it(`are not done when the round in the store ${what}`, async () => {
+    it(`fail when the round in the store ${what}`, async () => {
       await rounds.run(workOf([await insert(1)]));
       const { newsAfter } = tables;
       tables.newsAfter = async (round) => {
@@ -145,7 +145,7 @@ describe('the rounds of the log of a process that has the store to itself', () =
       };
     }
 
-    it('look again, so that a row that arrived meanwhile does not enter in addition to its record', async () => {
+    it('look again, so that a row that arrived late does not enter in addition to its record', async () => {
       await insert(1);
       arrive(2);
 
@@ -165,14 +165,14 @@ describe('the rounds of the log of a process that has the store to itself', () =
       }
     });
 
-    it('give the place of an identity to the row that was received first, in whatever order they are read', async () => {
+    it('give an identity to the row received first, in whatever order the rows are read', async () => {
       for (const number of [2, 1, 3]) await insert(number, 'e');
 
       expect(await rounds.run({ ...NO_INSERTS, careful })).to.include({ isDone: true });
       expect(store.entries()).to.deep.equal(['x1']);
     });
 
-    it('write nothing while rows keep coming', async () => {
+    it('write nothing while rows keep arriving', async () => {
       await insert(1);
       arrive(5);
 

@@ -17,7 +17,7 @@ describe('a scan of the log for inserts that are not in it', () => {
   let newestRoundMs: number;
   let found: { flush: bigint; rows: number }[];
   let isAway: boolean;
-  /** Where each scan began, and the inserts that each round looked at with care. */
+  /** Where each scan began, and the inserts that each round handled carefully. */
   let scans: bigint[];
   let looked: string[];
   let appended: string[];
@@ -79,7 +79,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     [nowMs, newestFlush, newestRoundMs, found, isAway] = [NOW_MS, numberAt(NOW_MS), NOW_MS, [], false];
     [scans, looked, appended] = [[], [], []];
     [hour, looksForHours, completed, isBusy] = [undefined, 0, [], false];
-    // Whenever anyone looks, what waits is due.
+    // Whenever anyone looks, the waiting inserts are due.
     let passedMs = 0;
     clock = mock.method(performance, 'now', () => (passedMs += 5000));
   });
@@ -89,7 +89,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     clock.mock.restore();
   });
 
-  it('begins an hour before now where an earlier process wrote with its clock ahead', async () => {
+  it('begins an hour before now if an earlier process wrote with its clock ahead', async () => {
     newestFlush = numberAt(NOW_MS + 2 * HOUR_MS);
     start(false);
     await eventually(() => scans.length > 0);
@@ -97,7 +97,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(scans).to.deep.equal([numberAt(NOW_MS - HOUR_MS)]);
   });
 
-  it('begins an hour before the last round where an earlier process wrote with its clock ahead, and a later one was killed long ago', async () => {
+  it('begins an hour before the last round if an earlier process wrote with its clock ahead, and a later one was killed long ago', async () => {
     [newestFlush, newestRoundMs] = [numberAt(NOW_MS - HOUR_MS), NOW_MS - 6 * HOUR_MS];
     start(true);
     await eventually(() => scans.length > 0);
@@ -105,7 +105,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(scans[0]).to.equal(numberAt(NOW_MS - 7 * HOUR_MS));
   });
 
-  it('finds what comes after it by numbers above those that the log and the store have, whatever the clock of their process was', async () => {
+  it('finds later inserts by numbers above those of the log and the store, whatever their process clock was', async () => {
     newestFlush = numberAt(Date.now() + 2 * HOUR_MS);
     found = [{ flush: numberAt(Date.now() + 3 * HOUR_MS), rows: 1 }];
     start(false);
@@ -118,7 +118,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(found.every(({ flush }) => afterScan > flush)).to.equal(true);
   });
 
-  it('goes back to the last one that succeeded, however long the store was away', async () => {
+  it('goes back to the last one that succeeded, however long the store was unavailable', async () => {
     start(true);
     await eventually(() => scans.length > 1);
     isAway = true;
@@ -133,7 +133,7 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(scans.at(-1)).to.equal(numberAt(nowMs - 3 * MINUTE_MS));
   });
 
-  it('leaves out an own insert that is under way, which is appended once it has ended', async () => {
+  it('leaves out its own running insert, which is appended once it has ended', async () => {
     start(false, (own) => {
       flush = own.next();
       found = [{ flush, rows: 12 }];
@@ -146,13 +146,13 @@ describe('a scan of the log for inserts that are not in it', () => {
     expect(appended).to.deep.equal([String(flush)]);
   });
 
-  it('keeps looking for rows from before the log where an older service may write, too', async () => {
+  it('keeps looking for rows from before the log if an older service may write as well', async () => {
     start(true);
 
     await eventually(() => looksForHours > 2);
   });
 
-  it('takes rows from before the log also where every round has inserts', async () => {
+  it('takes rows from before the log even if every round has inserts', async () => {
     [hour, isBusy] = ['2026-05-31 07:00:00', true];
     start(false, endInsert);
     await eventually(() => completed.length > 0);

@@ -35,12 +35,12 @@ describe('an argument path', () => {
     'a.[0]',
     '[0',
   ]) {
-    it(`"${text}" is none`, () => {
+    it(`"${text}" is not a path`, () => {
       expect(argumentPathFrom(text)).to.equal(undefined);
     });
   }
 
-  it('has no index beyond any array', () => {
+  it('rejects an index larger than any array', () => {
     expect(['0', '7', '2147483647', '2147483648'].map(indexFrom)).to.deep.equal([
       0, 7, 2_147_483_647, 2_147_483_647,
     ]);

@@ -10,7 +10,7 @@ describe('the default policy', () => {
     tools: ['write', readOnly('read'), 'write', { name: 'send', annotations: {} }],
   };
 
-  it('has the form that docs/policy.md shows', () => {
+  it('has the form shown in docs/policy.md', () => {
     expect(defaultPolicy(manifest)).to.equal(
       [
         'version: 1',
@@ -25,7 +25,7 @@ describe('the default policy', () => {
     );
   });
 
-  it('shows every outcome', () => {
+  it('has every outcome', () => {
     const { typescript } = enginesOf(defaultPolicy(manifest));
     const outcome = (tool: string, role?: string): string => typescript.decide({ tool, role }).outcome;
 

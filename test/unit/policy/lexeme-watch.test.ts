@@ -55,7 +55,7 @@ describe('the watch on YAML lexemes', () => {
     ['a directive that only holds a version', '%X%YAML 1.2\n---\na: 1\n', ['1:1 directives are not allowed']],
   ];
   for (const [what, text, faults] of refused) {
-    it(`refuses ${what} and goes on`, () => {
+    it(`refuses ${what} and continues`, () => {
       expect(watch(text)).to.deep.equal({ last: 'feed', faults });
     });
   }

@@ -35,7 +35,7 @@ function conditions(count: number): string {
 
 const padded = (bytes: number): string => policy({}) + '#'.repeat(bytes - policy({}).length);
 const ruleOf = (id: string, reason = 'R.') => `{id: ${id}, effect: deny, reason: ${reason}}`;
-/** Text of so many bytes, two in each character where that is possible. */
+/** Text of this many bytes, two per character if possible. */
 const bytesOf = (bytes: number): string => 'é'.repeat(bytes / 2) + 'a'.repeat(bytes % 2);
 
 /** The limited thing and its limit, a policy with exactly that many, and the error for one more. */
@@ -127,7 +127,7 @@ const LIMITS: [string, number, (count: number) => string, string][] = [
 
 describe('limits of the language', () => {
   for (const [what, count, policyWith, error] of LIMITS) {
-    it(`${count.toLocaleString('en')} ${what} and no more`, () => {
+    it(`${count.toLocaleString('en')} ${what} and not more`, () => {
       const errors = errorLines(policyWith(count + 1));
 
       expect(errorLines(policyWith(count))).to.deep.equal([]);

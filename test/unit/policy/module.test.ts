@@ -103,7 +103,7 @@ describe('a policy module', () => {
     expect(BLOB_BYTES_MAX).to.equal(122_880);
   });
 
-  it('says what to do if the runtime is missing', () => {
+  it('reports what to do if the runtime is missing', () => {
     expect(() => loadRuntime(new URL('nowhere.wasm', ROOT))).to.throw('run "npm run build"');
   });
 });

@@ -64,7 +64,7 @@ describe('parsePolicy', () => {
       expect(errorLines(`version: 1\ntools: []\n${rest}\n`)).to.deep.equal([]);
   });
 
-  it('is JSON, too', () => {
+  it('accepts JSON', () => {
     const policy = { version: 1, tools: ['t'], roles: { '*': { allow: ['*'] } }, rules: [] };
 
     expect(errorLines(JSON.stringify(policy, null, 2))).to.deep.equal([]);

@@ -3,9 +3,9 @@ import { brokenEngine } from './support/broken-engine.ts';
 import { PLANTED_BUGS } from './support/planted-bugs.ts';
 import { differenceIn, fixedCases, type AnsweredCase } from './support/properties.ts';
 
-// Each planted bug must be found by the properties. A few cases of A find most bugs, B finds what a single operator hides,
-// and the rest takes many cases of A. The seeds are fixed, so that a bug is not found only on some days. A new operator draws
-// other cases: the later seeds are for a bug that those of the first no longer find.
+// Each planted bug must be found by the properties. A few cases of A find most bugs, B finds those that a single operator hides, and the
+// rest takes many cases of A. The seeds are fixed, so that a bug is not found only on some days. A new operator leads to other cases: the
+// later seeds are for bugs that the first ones no longer find.
 const SEEDS = [4, 3, 2, 6];
 
 describe('the properties find every planted bug', function () {

@@ -4,7 +4,7 @@ import { irOf } from './support/engines.ts';
 const number = (digits: string, exponent: number) => ({ negative: false, digits, exponent });
 
 describe('the intermediate form of a policy', () => {
-  it('has everything that the text says, with tools by their places', () => {
+  it('has the whole content of the text, with tools by index', () => {
     const ir = irOf(`
       version: 1
       agent: bot

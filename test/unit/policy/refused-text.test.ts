@@ -6,7 +6,7 @@ const GOOD = 'version: 1\ntools: [a]\nroles: { "*": { allow: [a] } }\n';
 const TOO_LONG = ['1:1 the policy has more than 65536 bytes'];
 const EMPTY = ['1:1 the policy is empty'];
 
-describe('the errors of a text that is no policy', () => {
+describe('the errors of a text that is not a policy', () => {
   const texts: [string, string, string[]][] = [
     ['65,537 bytes', '#'.repeat(65_537), TOO_LONG],
     ['65,536 bytes', '#'.repeat(65_536), EMPTY],
@@ -33,7 +33,7 @@ describe('the errors of a text that is no policy', () => {
         '3:2 Implicit map keys need to be followed by map values',
       ],
     ],
-    // The parser has lost its place: it complains about all that follows.
+    // The parser has lost its place, so it complains about everything that follows.
     [
       'ends without a beginning',
       '}'.repeat(200),

@@ -4,7 +4,7 @@ import { PolicyError } from '../../../client/errors.ts';
 import { verifyBundle } from '../../../client/policy/verify-bundle.ts';
 import { signManifest } from '../../../server/policy/sign-bundle.ts';
 
-// RFC 8032, 7.1: seed, public key, message and signature, as far as a message is text that UTF-8 can hold.
+// RFC 8032, 7.1: seed, public key, message and signature, for messages that are valid UTF-8.
 const VECTORS = [
   {
     seed: '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
@@ -26,7 +26,7 @@ function bytes(hex: string): Uint8Array {
   return new Uint8Array(Buffer.from(hex, 'hex'));
 }
 
-/** The code of the error that verifying a bundle with this manifest ends with. */
+/** The code of the error when a bundle with this manifest is verified. */
 async function refusalOf(text: string, by: { signature: string; publicKey: Uint8Array }): Promise<string> {
   const bundle = { bundle_wasm_b64: 'AA==', bundle_manifest: text, bundle_signature_b64: by.signature };
   const record = { agent_yaml: '', policy_yaml: '', system_md: '', ...bundle };
@@ -38,7 +38,7 @@ async function refusalOf(text: string, by: { signature: string; publicKey: Uint8
 
 describe('signatures (RFC 8032)', () => {
   for (const { seed, message, signature } of VECTORS) {
-    it(`a message of ${message.length} bytes is signed as the vector says`, async () => {
+    it(`a message of ${message.length} bytes is signed as in the vector`, async () => {
       const signed = await signManifest(message, { kid: 'k', seed: bytes(seed) });
 
       expect(Buffer.from(signed, 'base64').toString('hex')).to.equal(signature);

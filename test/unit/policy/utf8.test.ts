@@ -27,7 +27,7 @@ describe('UTF-8', () => {
     expect(units.map(isLowSurrogate)).to.deep.equal([false, true, true, false]);
   });
 
-  it('orders by bytes, a beginning first', () => {
+  it('orders by bytes, a prefix first', () => {
     const ordered = ['', 'A', 'Z', 'a', 'ab', 'abc', 'b', 'é', 'éa', '\uffff', '😀', '😀a'];
     ordered.forEach((a, at) =>
       ordered.forEach((b, other) =>
@@ -36,7 +36,7 @@ describe('UTF-8', () => {
     );
   });
 
-  it('folds A to Z alone', () => {
+  it('folds only A to Z', () => {
     expect(foldAscii('AbCXYZ[@éÉİ')).to.equal('abcxyz[@éÉİ');
   });
 });

@@ -88,7 +88,7 @@ describe('the engine over a module', () => {
   }
 
   it('runs the next call after a trap on a new instance', () => {
-    // The second call on one instance traps; a new instance starts to count again.
+    // The second call on one instance traps; a new instance starts counting again.
     const body = `(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
       (if (i32.gt_u (global.get $calls) (i32.const 1)) (then unreachable)) (i32.const 1024)`;
     const engine = createWasmEngine(fake({ body, result: ALLOW }));

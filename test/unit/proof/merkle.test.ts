@@ -50,7 +50,7 @@ const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const leavesOf = (size: number): Uint8Array[] =>
   Array.from({ length: size }, (_, index) => leafHash(Buffer.from(`leaf ${index}`)));
 
-/** Tiles of a tree in memory, made in the plainest way: each hash is the root of its leaves. */
+/** Tiles of a tree in memory, built in the simplest way: each hash is the root of its leaves. */
 function tilesOver(leaves: Uint8Array[]): { readTile: ReadTile; read: string[] } {
   const read: string[] = [];
   const readTile: ReadTile = async ({ level, index, width }) => {
@@ -92,7 +92,7 @@ function rfcProof(m: number, leaves: Uint8Array[], isRoot = true): Uint8Array[] 
 }
 
 describe('the Merkle tree of RFC 6962', () => {
-  it('judges the inclusion proofs of transparency-dev/merkle as they do', () => {
+  it('gives the results of transparency-dev/merkle for its inclusion proofs', () => {
     const wrong = vectors<InclusionProbe[]>('inclusion').filter((probe) => {
       const proof = (probe.proof ?? []).map(base64);
       const { leafIdx: index, treeSize: size } = probe;
@@ -103,7 +103,7 @@ describe('the Merkle tree of RFC 6962', () => {
     expect(wrong.map(({ file }) => file)).to.deep.equal([]);
   });
 
-  it('judges the consistency proofs of transparency-dev/merkle as they do', () => {
+  it('gives the results of transparency-dev/merkle for its consistency proofs', () => {
     const wrong = vectors<ConsistencyProbe[]>('consistency').filter((probe) => {
       const [fromRoot, toRoot] = [base64(probe.root1), base64(probe.root2)];
       const proof = (probe.proof ?? []).map(base64);
@@ -139,7 +139,7 @@ describe('the Merkle tree of RFC 6962', () => {
     );
   });
 
-  it('proves every leaf and every smaller size of small trees as the RFC defines it', async () => {
+  it('proves every leaf and every smaller size of small trees as defined in the RFC', async () => {
     const all = leavesOf(33);
     for (let size = 1; size <= all.length; size += 1) {
       const leaves = all.slice(0, size);
@@ -159,7 +159,7 @@ describe('the Merkle tree of RFC 6962', () => {
     }
   });
 
-  it('makes no proof of a leaf that is not there, nor from a larger tree; from an empty tree it is empty', async () => {
+  it('proves neither a missing leaf nor a larger tree; the proof from an empty tree is empty', async () => {
     const { readTile, read } = tilesOver(leavesOf(4));
     const refused = [
       inclusionProof({ index: 4, size: 4 }, readTile),
@@ -173,7 +173,7 @@ describe('the Merkle tree of RFC 6962', () => {
     expect(read).to.deep.equal([]);
   });
 
-  it('takes no hash that is not 32 bytes long, although a node is the hash of both children joined', async () => {
+  it('rejects a hash that is not 32 bytes long, although a node hashes both children joined', async () => {
     const leaves = leavesOf(7);
     const { readTile } = tilesOver(leaves);
     const leaf = leaves[3] as Uint8Array;

@@ -61,7 +61,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
   });
 
   it('refuses a public key of small order, for which anybody can sign anything', () => {
-    // One of the points of order 8. With S = 0 the equation of RFC 8032 section 5.1.7, times 8, holds for every message.
+    // One of the points of order 8. With S = 0, the equation of RFC 8032 section 5.1.7, times 8, holds for every message.
     const point = 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a';
     const publicKey = Uint8Array.from(Buffer.from(point, 'hex'));
     const key = verifierKeyFrom({ name: 'log.example', type: 'ed25519', publicKey });
@@ -83,7 +83,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
     expect(note).to.include(signatureLine({ name, keyId, signature }));
   });
 
-  it('takes no other text for a verifier key: none of its parts, and none with one byte changed', () => {
+  it('accepts no other text as a verifier key: no part of it, and none with one byte changed', () => {
     const { key } = vector(1);
     const others = Array.from(key, (character, at) => {
       const next = String.fromCharCode(character.charCodeAt(0) + 1);
@@ -106,7 +106,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
     expect(key && verifierKeyText(key)).to.match(/^log-\d+\+0[0-9a-f]{7}\+/);
   });
 
-  it('makes no key of a name with a plus or a space, of no name, or of 31 bytes', () => {
+  it('creates no key from a name with a plus or a space, of no name, or of 31 bytes', () => {
     const made = ['a+b', 'a b', 'a\u00a0b', 'a\x7f', 'a\ud800', ''].map(
       (name) => () => verifierKeyFrom({ name, type: 'ed25519', publicKey: new Uint8Array(32) }),
     );
@@ -114,7 +114,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
     for (const make of made) expect(make).to.throw(ProofError);
   });
 
-  it('ignores signatures by other keys, also with the name or the id of the own one', () => {
+  it('ignores signatures by other keys, even with the name or the id of its own key', () => {
     const { key: keyText, note: text } = vector(0);
     const key = parseVerifierKey(keyText);
     const note = parseNote(text);
@@ -167,7 +167,7 @@ describe('signed notes, checkpoints and verifier keys', () => {
     expect(() => signaturesBy(witness, { body, signatures: [late] })).to.throw('does not hold');
   });
 
-  it('refuses texts that are no notes and no checkpoints', () => {
+  it('refuses texts that are neither notes nor checkpoints', () => {
     const line = vector(0).note.split('\n')[2] ?? '';
     const notNotes = [
       '', 'text\n', `text\n${line}\n`, `text\n\n${line}`, 'text\n\n', `te\txt\n\n${line}\n`, `te\rxt\n\n${line}\n`,

@@ -11,7 +11,7 @@ import { readRange, readWindow } from '../../../server/records/window.ts';
 
 const NOW_MS = Date.parse('2026-03-10T12:00:00.000Z');
 const WINDOW = readWindow('24h', NOW_MS);
-/** The days of the window, with two ahead for clocks that are. */
+/** The days of the window, plus two for clocks that are ahead. */
 const DAYS = ['2026-03-09', '2026-03-10', '2026-03-11', '2026-03-12'];
 
 type Listed = { day: string; may_repeat: number; parts: string[]; number: number };
@@ -19,7 +19,7 @@ type Listed = { day: string; may_repeat: number; parts: string[]; number: number
 let passed: ReturnType<typeof mock.method> | undefined;
 const restoreTime = () => passed?.mock.restore();
 
-/** A store that lists parts as told, and counts repeated rows as told. Time passes as told, while the clock stands still. */
+/** A store that returns preset parts and preset counts of repeated rows. Time is preset as well, while the real clock stands still. */
 function fakeStore(writers: Writers) {
   const store = { listed: [] as Listed[], repeats: 0, lists: 0, checks: [] as string[], passedMs: 0 };
   restoreTime();
@@ -63,7 +63,7 @@ describe('the days that are read with FINAL', () => {
     expect(await ask()).to.deep.equal(['2026-03-10']);
   });
 
-  it('are all of them in a second try when another day got a part in the meantime', async () => {
+  it('are all of them in a second attempt when another day got a part in the meantime', async () => {
     for (const change of [
       (store: { listed: Listed[] }) => (store.listed = [part('2026-03-09', 'a'), part('2026-03-10', 'x')]),
       (store: { listed: Listed[] }) => store.listed.push(part('2026-03-11', 'new')),
@@ -82,7 +82,7 @@ describe('the days that are read with FINAL', () => {
     }
   });
 
-  it('stay as they are when only those got parts that were read with FINAL', async () => {
+  it('stay the same when only days read with FINAL got parts', async () => {
     const { store, days } = fakeStore('several');
     store.listed = [part('2026-03-10', 'a', 'b')];
     const tries: string[][] = [];
@@ -96,7 +96,7 @@ describe('the days that are read with FINAL', () => {
     expect(tries).to.deep.equal([['2026-03-10']]);
   });
 
-  it('of a sole writer are checked once, in the background, and then trusted whatever parts come', async () => {
+  it('of a sole writer are checked once, in the background, and then trusted whatever parts are added', async () => {
     const { store, ask } = fakeStore('sole');
     store.listed = [part('2026-03-09', 'a'), part('2026-03-10', 'b', 'c')];
 
@@ -115,7 +115,7 @@ describe('the days that are read with FINAL', () => {
     const range = readRange({ from: '2026-01-04T00:00:00Z', to: '2026-01-07T00:00:00Z' }, NOW_MS);
     const work = (finalDays: string[]) => Promise.resolve(finalDays);
 
-    // The list is a moment old, so what it does not hold is not certain.
+    // The list is a moment old, so what it lacks is not certain.
     expect(await days.read(range, work)).to.deep.equal(['2026-01-04', '2026-01-06']);
     store.passedMs += 2000;
     await days.read(range, work);
@@ -124,7 +124,7 @@ describe('the days that are read with FINAL', () => {
     expect(await days.read(range, work)).to.deep.equal([]);
   });
 
-  it('of a sole writer stay when rows are found twice, until a merge has mended them', async () => {
+  it('of a sole writer stay when rows are found twice, until a merge has fixed them', async () => {
     const { store, ask } = fakeStore('sole');
     store.listed = [part('2026-03-10', 'b', 'c')];
     store.repeats = 1;
@@ -212,7 +212,7 @@ describe('few rows', () => {
 });
 
 describe('gate verify', () => {
-  it('names what projections say otherwise than the rows, also where there are few', async () => {
+  it('reports where projections differ from the rows, even if there are few', async () => {
     const counts = { total: 2, allow: 2, deny: 0, needs_approval: 0 };
     const hours = new Set<unknown>();
     const runRead = ((sql: string, params: Record<string, unknown>) => {

@@ -50,7 +50,7 @@ describe('the days of a page', () => {
   }
 });
 
-describe('a page whose records came after they were counted', () => {
+describe('a page whose records arrived after they were counted', () => {
   const row = { occurred_at: '2026-03-10 10:00:00.000', event_id: '0123abcd-0000-4000-8000-000000000000' };
   const days = { read: (_window: unknown, read: (finalDays: string[]) => unknown) => read([]) };
   const totalOf = async (counted: number, listed: number, page = { limit: 50, offset: 0 }) => {
@@ -72,14 +72,14 @@ describe('a page whose records came after they were counted', () => {
     expect(await totalOf(3, 2, { limit: 50, offset: 2 })).to.equal(4);
   });
 
-  it('has the total that was counted where it has fewer, or none', async () => {
+  it('has the counted total if it has fewer items, or none', async () => {
     expect(await totalOf(30, 5)).to.equal(30);
     expect(await totalOf(3, 0, { limit: 50, offset: 9 })).to.equal(3);
   });
 });
 
 describe('a cursor', () => {
-  it('comes back as it was', () => {
+  it('is unchanged by a round trip', () => {
     for (const occurredAtMs of [0, -1, Date.now(), 10_413_791_999_999]) {
       const cursor = { occurredAtMs, event_id: '0123abcd-0000-4000-8000-000000000000' };
       expect(parseCursor(cursorText(cursor))).to.deep.equal(cursor);
@@ -101,7 +101,7 @@ describe('a text that is no cursor', () => {
     ['is long', 'x'.repeat(300), 'x'.repeat(200)],
   ];
   for (const [what, text, said] of CASES) {
-    it(`is refused by name when it ${what}`, () => {
+    it(`is refused by name if it ${what}`, () => {
       const message = `must be the next_cursor of an answer, not "${said}"`;
       expect(() => parseCursor(text))
         .to.throw(`cursor ${message}`)
@@ -109,7 +109,7 @@ describe('a text that is no cursor', () => {
     });
   }
 
-  it('is not one of the first or the last moment', () => {
+  it('is not accepted for the first or the last moment', () => {
     for (const occurredAtMs of [first, last])
       expect(parseCursor(cursorText({ occurredAtMs, event_id: ID })).occurredAtMs).to.equal(occurredAtMs);
   });

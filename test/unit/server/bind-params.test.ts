@@ -19,7 +19,7 @@ const WILD = [
 ];
 
 describe('parameters of a statement on the embedded engine', () => {
-  it('come back as they were given, whatever they hold: as String, Nullable(String) and in an Array(String)', async () => {
+  it('are returned unchanged, whatever they contain: as String, Nullable(String) and in an Array(String)', async () => {
     const answers = await inProcess<Echo[]>(CALLS, 'echo', WILD);
 
     expect(answers).to.deep.equal(WILD.map((wild) => ({ s: wild, n: wild, a: [wild, ...WILD] })));

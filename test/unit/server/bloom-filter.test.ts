@@ -81,7 +81,7 @@ describe('GrowingFilter', () => {
     expect(knownBetween(filter, 7777, 17_777)).to.be.below(5);
   });
 
-  it('holds the same bits as the version of its files says: a change of either needs the other', () => {
+  it('holds the bits that belong to its file version: a change of one requires a change of the other', () => {
     const [filter] = filterOf(1000).filters;
 
     expect([

@@ -75,7 +75,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
     }
   });
 
-  it('is signed when its signer is unknown but its texts compile to it, and not when the store was changed', async () => {
+  it('is signed when its signer is unknown but its texts compile to it, but not when the store was changed', async () => {
     const agents = open(await makeKey());
     const { version } = await agents.saver.register({ name: 'unknown', tools }, BY);
     const stranger = await makeKey();
@@ -103,7 +103,7 @@ describe('a bundle that is signed again, on the embedded engine', () => {
     }
   });
 
-  it('is served with its latest signature, also when the clock of its signer is behind', async () => {
+  it('is served with its latest signature, even if the clock of its signer is behind', async () => {
     const old = await makeKey();
     await open(old).saver.register({ name: 'clocks', tools }, BY);
     const [fresh, next] = [await makeKey([old]), await makeKey()];

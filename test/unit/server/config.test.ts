@@ -233,7 +233,7 @@ describe('readConfig', () => {
     });
   }
 
-  it('takes the defaults of what only a server can change on the embedded store, too', () => {
+  it('uses the defaults of server-only settings on the embedded store as well', () => {
     const defaults = { GATE_BATCH_INTERVAL_MS: '0', GATE_BATCH_ROWS_MIN: '4000', GATE_ASYNC_INSERT_MS: '0' };
 
     expect(readConfig(defaults)).to.deep.equal(readConfig({}));
@@ -261,7 +261,7 @@ describe('readConfig', () => {
     ['Mailed links point to http://localhost:8000, but the port is 9000', { GATE_PORT: '9000' }],
     ['Nobody can sign in', { GATE_PASSWORD_LOGIN: '0' }],
   ] as [string, Record<string, string>][])
-    it(`warns of what is likely not meant: ${warning}`, () => {
+    it(`warns about likely mistakes: ${warning}`, () => {
       const meant = {
         GATE_READ_AUTH: 'required',
         GATE_METRICS_TOKEN: 'scrape-me',

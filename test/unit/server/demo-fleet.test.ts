@@ -53,7 +53,7 @@ describe('the demo fleet, on the embedded engine', () => {
 
   const sumOf = (counts: number[]) => counts.reduce((sum, n) => sum + n, 0);
 
-  it('has as many rows as were asked for, also when the last day is not over', async () => {
+  it('has the requested number of rows, even if the last day is not over', async () => {
     const earlyMs = YESTERDAY_MS - DAY_MS * 0.7;
     const written = await fill('early', { rows: 20_000, days: 2, nowMs: earlyMs, seed: SEED });
     const counts = await ask<{ n: number; last: number }>(
@@ -159,7 +159,7 @@ describe('the demo fleet, on the embedded engine', () => {
     expect(unused).to.deep.equal([]);
   });
 
-  it('has senders that number what they emit: some of it is dropped, some lost, and one agent never closes', async () => {
+  it('has senders with numbered events: some are dropped, some lost, and one agent never closes', async () => {
     const senders = await ask<{ agent: string; closed: number; sent: number; numbers: number }>(
       `SELECT agent, countIf(emitted > 0) AS closed, sum(sent) AS sent, sum(numbers) AS numbers
        FROM (SELECT emitter, any(agent_name) AS agent, count() AS sent, max(sequence) AS numbers

@@ -10,15 +10,15 @@ describe('the embedded engine', () => {
     expect(values).to.deep.equal(['100', '100', '100', '100']);
   });
 
-  it('is closed when its statements have ended: to exit before that may crash', async () => {
+  it('is closed when its statements have ended, because exiting earlier may crash', async () => {
     expect(await inProcess(CALLS, 'closedWhileBusy', null)).to.equal('ended');
   });
 
-  it('is closed at once when a long statement runs that nobody waits for: it is killed', async () => {
+  it('kills a long statement that nobody waits for, and is closed at once', async () => {
     expect(await inProcess(CALLS, 'storeClosedWhileBusy', null)).to.equal('ended');
   });
 
-  it('answers with the rows of the statement alone, after one that failed or was stopped in the middle of its answer', async () => {
+  it('returns only the rows of the statement after another failed or was stopped while answering', async () => {
     const failing = [
       'SELECT number AS theirs, throwIf(number = 5) FROM numbers(9) SETTINGS max_block_size = 1',
       `SELECT number AS theirs, sleepEachRow(0.05) FROM numbers(99)

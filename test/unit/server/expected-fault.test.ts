@@ -6,7 +6,7 @@ import { StoreError } from '../../../server/store/store-error.ts';
 const system = (code: string, fields: object = {}) =>
   Object.assign(new Error(`${code}: refused`), { code, ...fields });
 const engine = new Error('Code: 243. DB::Exception: Cannot reserve 1.00 MiB (NOT_ENOUGH_SPACE)');
-/** The driver takes code and type out of the message. */
+/** The driver extracts code and type from the message. */
 const parsed = Object.assign(new Error('Cannot reserve 1.00 MiB, not enough space.'), {
   code: '243',
   type: 'NOT_ENOUGH_SPACE',
@@ -42,7 +42,7 @@ describe('the message of an expected fault', () => {
     ],
   ];
   for (const [name, error, text] of cases) {
-    it(`says in one line what to do about ${name}`, () => {
+    it(`explains in one line what to do about ${name}`, () => {
       expect(expectedFaultText(error)).to.match(text).and.not.contain('\n');
     });
   }

@@ -37,7 +37,7 @@ function filledFilter(): IdentityFilter {
 
 type Reader = { stream?: Stream; state?: EventsState; nowMs?: number; isFinal?: boolean };
 
-/** Leaves these bytes and reads them as the next process does. Resolves with the filter, or why it is not used. */
+/** Leaves these bytes and reads them like the next process. Resolves with the filter, or the reason why it is not used. */
 async function readBack(bytes: Buffer, reader: Reader = {}): Promise<IdentityFilter | string> {
   const dataDir = temporaryDirectory();
   const path = join(dataDir, NAME);
@@ -80,7 +80,7 @@ describe('the file of an identity filter', () => {
     expect(readdirSync(dataDir)).to.have.length(1);
   });
 
-  /** The file with another header, and the checksums that belong to it. */
+  /** The file with another header and matching checksums. */
   function withHeader(change: (header: Record<string, unknown>) => void): Buffer {
     const header = JSON.parse(saved.toString('utf8', START_BYTES, headerEnd)) as Record<string, unknown>;
     change(header);
@@ -135,7 +135,7 @@ describe('the file of an identity filter', () => {
     expect(await readBack(Buffer.concat([saved, Buffer.alloc(1)]))).to.equal('its size is wrong');
   });
 
-  it('is not used with another header, though the checksums are right', async () => {
+  it('is not used with another header, even if the checksums are correct', async () => {
     const filters = (one: object) => ({
       filters: [{ keys_max: FILTER_SIZES.keysFirst, keys: 1000, ...one }],
     });
@@ -177,7 +177,7 @@ describe('the file of an identity filter', () => {
       expect(typeof (await readBack(saved, { state })) !== 'string', JSON.stringify(state)).to.equal(isUsed);
   });
 
-  it('that may be behind is used, incomplete, unless the table of identities is another or older', async () => {
+  it('that may be behind is used, incomplete, unless the table of identities differs or is older', async () => {
     const isFinal = false;
     const later = { ...STATE, 'decisions a 20260103': '10', 'event_identities b all': '13' };
     for (const state of [STATE, later]) {

@@ -13,7 +13,7 @@ describe('FlushNumbers', () => {
     expect(new Set(places).size).to.be.above(0.99 * PROCESSES);
   });
 
-  it('gives each number once and upwards, and knows its own', () => {
+  it('gives each number once, in ascending order, and knows its own', () => {
     const [numbers, others] = [new FlushNumbers(), new FlushNumbers()];
 
     const own = Array.from({ length: 100 }, () => numbers.next());

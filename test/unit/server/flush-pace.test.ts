@@ -13,7 +13,7 @@ describe('FlushPace', () => {
     ]);
   });
 
-  it('expects the callers that were just answered and those that arrived meanwhile', () => {
+  it('expects the callers that were just answered and those that arrived during the flush', () => {
     const pace = new FlushPace();
     pace.flushed({ rows: 40, queued: 24, tookMs: 6, nowMs: 1000 });
 
@@ -33,7 +33,7 @@ describe('FlushPace', () => {
     }
   });
 
-  it('averages the duration of flushes, the newest counting a fifth', () => {
+  it('averages the duration of flushes; the newest counts a fifth', () => {
     const pace = new FlushPace();
     const averages = [10, 20, 20].map((tookMs) => {
       pace.flushed({ rows: 1, queued: 0, tookMs, nowMs: 1000 });

@@ -15,8 +15,8 @@ import { entryOf } from '../../support/rows.ts';
 import { entriesOf, type MadeCommit, makeCommit, storedIn, writeAll } from './support/commit.ts';
 
 /**
- * How the next statements of a connection end. lost: done, but the answer is lost; half: so are half of the rows; refused: nothing is
- * done. Statements after the last one succeed.
+ * How the next statements of a connection end. lost: carried out, but the answer is lost; half: only half of the rows are written; refused:
+ * nothing is carried out. Statements after the last one succeed.
  */
 type Ends = ('fine' | 'lost' | 'half' | 'refused')[];
 
@@ -88,7 +88,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
     expect(await storedIds()).to.deep.equal(idsOf(entries));
   });
 
-  it('fails rows that may be there while nobody can look; sent again, they are the records of then', async () => {
+  it('fails uncertain rows while nobody can look; sent again, they are the earlier records', async () => {
     // The look-ups before the second and the third attempt, and before the next flush.
     const made = make({ inserts: ['half'], queries: ['refused', 'refused', 'refused'] });
     const entries = entriesOf(4, project);
@@ -166,7 +166,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
       expect(await outcomesOf({ inserts: ['half', 'refused'] })).to.deep.equal([[1, true, 2]]);
     });
 
-    it('that nobody knows of one that failed, or was gathered with those of others', async () => {
+    it('that the outcome is unknown if it failed, or was gathered with others', async () => {
       const refused: Ends = ['refused', 'refused', 'refused'];
 
       expect(await outcomesOf({ inserts: refused })).to.deep.equal([[1, false, 2]]);
@@ -174,7 +174,7 @@ describe('GroupCommit on an engine whose answers are lost', () => {
       expect(await outcomesOf({ inserts: ['fine'] }, { mergeMs: 1 })).to.deep.equal([[1, true, 2]]);
     });
 
-    it('that one with a bad row is divided', async () => {
+    it('that an insert with a bad row is divided', async () => {
       expect(await outcomesOf({})).to.deep.equal([
         [2, true, 1],
         [3, false, 1],

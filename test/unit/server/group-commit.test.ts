@@ -82,7 +82,7 @@ describe('GroupCommit on the embedded engine', () => {
     expect(await stored(project)).to.deep.equal([{ event_id, reason: 'second' }]);
   });
 
-  it('knows after a restart what the process before it wrote', async () => {
+  it('knows after a restart what the previous process wrote', async () => {
     const [before, after, project, event_id] = [make(), make(), randomUUID(), randomUUID()];
     await writeAll(before, [entryOf(project, { event_id, reason: 'before' })]);
     await before.close();

@@ -13,7 +13,7 @@ describe('Handover', () => {
   const leave = (name: string, text: string, { isFinal = true, signal = NEVER } = {}) =>
     new Handover(dataDir).leave(name, async (file) => void (await file.write(text)), { isFinal, signal });
 
-  /** Opens what was left, as a process that is killed then, and tells what it takes. */
+  /** Opens what was left, like a process that is then killed, and returns what it takes. */
   async function takeAll(...names: string[]) {
     const next = new Handover(dataDir);
     await next.open();
@@ -36,7 +36,7 @@ describe('Handover', () => {
     expect(await takeAll('one')).to.deep.equal([['of a stop', false]]);
   });
 
-  it('has one file of a name: the latest', async () => {
+  it('has one file per name: the latest', async () => {
     await leave('one', 'of a running process', { isFinal: false });
     expect(readdirSync(dataDir)).to.deep.equal(['handover-one.behind']);
     await leave('one', 'of its stop');

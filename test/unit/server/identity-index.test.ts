@@ -55,7 +55,7 @@ describe('IdentityIndex on the embedded engine', () => {
 
   async function writeRecords(identities: Identity[], table: Stream = 'decisions'): Promise<void> {
     const columns = ['project_id', 'event_id', 'occurred_at', 'received_at', 'version'];
-    // Of two rows the one with the larger version stays: the earlier.
+    // Of two rows, the one with the larger version is kept, which is the earlier one.
     const lines = identities.map(({ project_id, event_id, occurredAtMs, receivedAtMs }) =>
       JSON.stringify([project_id, event_id, occurredAtMs, receivedAtMs, 2 ** 52 - receivedAtMs]),
     );
@@ -75,7 +75,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   });
 
-  it('settles conflicts that a stopped service left, as long as other services run', async () => {
+  it('resolves conflicts that a stopped service left, while other services run', async () => {
     const stream = 'llm_invocations';
     const { background, lookups, engines } = store;
     const shared = { background, stream, logger: createLogger('silent'), now: Date.now } as const;
@@ -99,7 +99,7 @@ describe('IdentityIndex on the embedded engine', () => {
     await index.close();
   });
 
-  it('looks again, with other services on the store, when the answer is old, as after a freeze of the process', async () => {
+  it('with other services on the store, looks again if the answer is old, as after a process freeze', async () => {
     const { background, lookups, engines } = store;
     const shared = {
       background,
@@ -226,7 +226,7 @@ describe('IdentityIndex on the embedded engine', () => {
     ['', true],
     [', and when it cannot be used after all', false],
   ] as const)
-    it(`lets writes go on while it reads the filter of the last process, and knows them${what}`, async () => {
+    it(`lets writes continue while it reads the filter of the last process, and knows them${what}`, async () => {
       const project = randomUUID();
       const [stored, meanwhile] = [identityOf(project), identityOf(project)];
       await writeBefore([stored]);

@@ -24,7 +24,7 @@ describe('PairMap', () => {
 });
 
 describe('chunksOf', () => {
-  it('divides a list into pieces of at most so many, and none for an empty one', () => {
+  it('divides a list into pieces of limited size, and an empty one into none', () => {
     expect([...chunksOf([1, 2, 3, 4, 5], 2)]).to.deep.equal([[1, 2], [3, 4], [5]]);
     expect([...chunksOf([1, 2], 2)]).to.deep.equal([[1, 2]]);
     expect([...chunksOf([], 2)]).to.deep.equal([]);

@@ -27,7 +27,7 @@ describe('PolicyReader', () => {
     expect(reads).to.have.length(2);
   });
 
-  it('counts bundles that are due, by whether they could be signed again', async () => {
+  it('counts due bundles by whether they could be signed again', async () => {
     const counter = new Counter({
       name: 'signings',
       help: '-',

@@ -26,7 +26,7 @@ describe('the entries of exports', () => {
     return { inserts, finish, exported };
   }
 
-  it('are written at once, and those that come in the meantime together, some time later', async () => {
+  it('are written at once, and later ones together after a delay', async () => {
     const { inserts, finish, exported } = open();
     const first = exported();
     await tick();
@@ -40,7 +40,7 @@ describe('the entries of exports', () => {
     expect((two ?? 0) - (one ?? 0)).to.be.at.least(EXPORT_ENTRIES_MS_MIN - 10);
   });
 
-  it('are written also after the clock was set back', async () => {
+  it('are written even after the clock was set back', async () => {
     const { inserts, finish, exported } = open();
     finish();
     await exported();

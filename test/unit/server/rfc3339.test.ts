@@ -62,7 +62,7 @@ describe('parseRfc3339', () => {
     });
   }
 
-  it('reads common times, and refuses what only looks like one', () => {
+  it('reads common times, and refuses lookalikes', () => {
     const last = '2026-01-02T03:04:05.678Z';
     const wrong = [
       '24:00:00.000',

@@ -31,7 +31,7 @@ describe('RootKeys, on the embedded engine', () => {
     const { keySet } = await open(signing).keySet();
     return { kids: keySet.keys.map(({ kid }) => kid), successions: keySet.successions.length };
   };
-  /** A row as someone writes it who can write to the store. */
+  /** A row as an attacker with write access to the store would write it. */
   const insert = (values: {
     kid: string;
     previous_kid: string;
@@ -58,7 +58,7 @@ describe('RootKeys, on the embedded engine', () => {
     expect(await open(c).find('unknown')).to.equal(undefined);
   });
 
-  it('follows a chain whose later rotations seem to be earlier', async () => {
+  it('follows a chain whose later rotations appear to be earlier', async () => {
     const keys = [await makeKey(), await makeKey(), await makeKey(), await makeKey()] as const;
     for (const [index, next] of keys.slice(1).entries())
       await open(keys[index] as SigningKeys, () => Date.now() - index * 60_000).recordRotation(next);
@@ -109,7 +109,7 @@ describe('RootKeys, on the embedded engine', () => {
     expect(await kidsOf(root)).to.deep.equal({ kids: [root.kid], successions: 0 });
   });
 
-  it('sees the rotation of another process a second later, whatever the clock says', async () => {
+  it('sees the rotation of another process a second later, whatever the clock shows', async () => {
     const [a, b] = [await makeKey(), await makeKey()];
     let passedMs = 0;
     const passed = mock.method(performance, 'now', () => passedMs);
@@ -158,7 +158,7 @@ describe('the root key in its file', () => {
   const read = (dataDir: string) =>
     readSigningKeys({ signingKey: undefined, retiredSigningKeys: [], dataDir });
 
-  it('is made once, and no other file is left', async () => {
+  it('is created once, and no other file is left', async () => {
     const dataDir = temporaryDirectory();
 
     const keys = await Promise.all(Array.from({ length: 8 }, () => read(dataDir)));

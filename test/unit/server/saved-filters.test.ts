@@ -53,7 +53,7 @@ describe('filters of identities that are saved while the service runs', () => {
       () => Promise.resolve(filters.decisions.forget(PROJECT)),
     );
 
-    // The second of the two: the save is at its end.
+    // The second of the two: the save is about to end.
     await eventually(() => savedAtMs('llm_invocations'));
     await saved.saveLast(NOTHING);
 
@@ -88,7 +88,7 @@ describe('filters of identities that are saved while the service runs', () => {
       () => Promise.resolve(),
     );
 
-    // The other stream was not taken: it is saved, after the one that was taken.
+    // The other stream was not taken: it is saved after the one that was taken.
     await eventually(() => next.savedAtMs('llm_invocations') === next.clock.nowMs);
     const untouched = next.savedAtMs('decisions');
     for (let key = 0; key < 250_000; key += 1) decisions?.filter.add(key, [key, key, key, key]);

@@ -20,7 +20,7 @@ describe('A time as the store reads it', () => {
     });
   }
 
-  it('is the same time when it comes back, in whatever order minutes come', () => {
+  it('survives a round trip, in whatever order minutes occur', () => {
     const ms = fc.oneof(
       fc.integer({ min: NOW_MS - 2 * MINUTE_MS, max: NOW_MS + 2 * MINUTE_MS }),
       fc.integer({ min: Date.UTC(0, 0), max: Date.UTC(9999, 11) }),

@@ -71,7 +71,7 @@ describe('WriteQueue', () => {
     expect(seen).to.deep.equal([false, false, true, false, true, false]);
   });
 
-  it('is full when a row would wait longer than a second for the inserts before its own', () => {
+  it('is full if a row would wait longer than a second for earlier inserts', () => {
     const queue = new WriteQueue({ ...BOUNDS, batchRowsMax: 10 }, () => undefined);
     const flushMs = 400;
 

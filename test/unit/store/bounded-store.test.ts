@@ -9,7 +9,7 @@ const ready = () => Promise.resolve();
 const insert = () => Promise.resolve();
 
 describe('createBoundedStore', () => {
-  it('refuses at once when too many statements are open, and takes them again when they are done', async () => {
+  it('refuses at once when too many statements are open, and accepts more when they are done', async () => {
     const { promise: answer, resolve } = Promise.withResolvers<never[]>();
     const store = createBoundedStore({ query: () => answer, insert }, ready);
     const open = Array.from({ length: STATEMENTS_OPEN_MAX }, () => store.query('SELECT 1'));
@@ -30,7 +30,7 @@ describe('createBoundedStore', () => {
     expect(performance.now() - startMs).to.be.within(2200, 3300);
   });
 
-  it('counts how long the store has answered nothing, from the last answer or the first open statement', async () => {
+  it('measures how long the store has been silent, from the last answer or the first open statement', async () => {
     const answers = [Promise.withResolvers<never[]>(), Promise.withResolvers<never[]>()] as const;
     const waiting = answers.map(({ promise }) => promise);
     const store = createBoundedStore({ query: () => waiting.shift() as Promise<never[]>, insert }, ready);

@@ -7,7 +7,7 @@ const SESSION = sql('session');
 const session = { session_hash: 'a' };
 
 describe('CallerCache', () => {
-  /** The answers that the store has not given yet, in the order of the questions. */
+  /** The answers that the store has not given yet, in the order of the requests. */
   let asked: PromiseWithResolvers<unknown[]>[];
   let inserted: PromiseWithResolvers<void>[];
   let cached: Connection;
@@ -31,7 +31,7 @@ describe('CallerCache', () => {
   });
 
   const insertInto = (table: string) => cached.insert({ table, columns: [], lines: [], token: undefined });
-  /** Asks, and lets the store answer if it is asked. */
+  /** Makes a request, and lets the store answer if it gets one. */
   const ask = async (text: string, params: QueryParams, answer: unknown[]) => {
     const count = asked.length;
     const rows = cached.query(text, params);
@@ -65,7 +65,7 @@ describe('CallerCache', () => {
       expect(await ask(SESSION, session, [2])).to.deep.equal(expected);
     });
 
-  it('forgets at a failed insert, too, because the row may be there', async () => {
+  it('forgets after a failed insert as well, because the row may be there', async () => {
     await ask(SESSION, session, [1]);
     const insert = insertInto('sessions');
     inserted[0]?.reject(new Error('late'));
@@ -74,7 +74,7 @@ describe('CallerCache', () => {
     expect(await ask(SESSION, session, [2])).to.deep.equal([2]);
   });
 
-  it('does not keep an answer that an insert overtook', async () => {
+  it('does not keep an answer overtaken by an insert', async () => {
     const early = cached.query(SESSION, session);
     const insert = insertInto('sessions');
     inserted[0]?.resolve();
@@ -87,7 +87,7 @@ describe('CallerCache', () => {
     expect(await ask(SESSION, session, [3])).to.deep.equal([2]);
   });
 
-  it('keeps no failure', async () => {
+  it('does not keep failures', async () => {
     const failing = cached.query(SESSION, session);
     asked[0]?.reject(new Error('away'));
 

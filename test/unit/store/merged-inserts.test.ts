@@ -5,7 +5,7 @@ import { createLogger } from '../../../server/logger.ts';
 import { createStore } from '../../../server/store/store.ts';
 import { listen } from '../../support/listen.ts';
 
-/** The settings that a server gets with an insert: of events without a token, with one, and of identities. */
+/** The settings that a server gets with an insert of events without a token, with one, and of identities. */
 async function settingsOfInserts(env: Record<string, string>): Promise<Record<string, string>[]> {
   const seen: Record<string, string>[] = [];
   const server = createServer((req, res) => {
@@ -47,7 +47,7 @@ describe('the settings of inserts', () => {
     expect(identities).to.deep.include({ ...merged, ...durable });
   });
 
-  it('make each insert a part of its own where nothing is merged', async () => {
+  it('make each insert a separate part if nothing is merged', async () => {
     for (const settings of await settingsOfInserts({})) {
       expect(settings).to.deep.include({ async_insert: '0' });
       expect(settings).not.to.have.any.keys('deduplicate_insert', 'insert_quorum');

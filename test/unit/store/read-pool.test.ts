@@ -12,7 +12,7 @@ const inPool = <Name extends keyof typeof calls>(name: Name, argument: unknown =
   inProcess<Answer<Name>>(CALLS, name, argument);
 
 describe('the pool of reads', () => {
-  it('stops the statement in the store when its caller goes away, and reads on', async () => {
+  it('stops the statement in the store when its caller disconnects, and continues to read', async () => {
     const answer = await inPool('stopSlowStatement');
 
     expect(answer).to.include({ before: 1, isStopped: true, code: 'overloaded' });

@@ -7,7 +7,7 @@ import type { Schedule } from './schedule.ts';
 
 type Mark = { key: string; writer: string };
 
-/** Faults: a store without one of its promises, or a sequencer without one of its steps. */
+/** Faults: a store that breaks one of its promises, or a sequencer that lacks one of its steps. */
 export type Flaw =
   | 'no token'
   | 'late rounds count'
@@ -21,7 +21,7 @@ export type Flaw =
 /** body: of rows with one identity and one body, a merge keeps the one received first. */
 export type ModelRow = Rival & { body: string };
 
-/** A round that the store holds, since when; `counts` is false when it came too late. */
+/** A round that the store holds, and its time; `counts` is false if it arrived too late. */
 export type ModelRound = Proposal & { at: number; counts: boolean };
 
 type State = { rows: ModelRow[]; marks: Mark[]; rounds: ModelRound[] };
@@ -29,14 +29,14 @@ type State = { rows: ModelRow[]; marks: Mark[]; rounds: ModelRound[] };
 /** In statements: how long after its proposal a round counts, and how long the store remembers its token at least. */
 const COUNTS_FOR = 20;
 
-/** The tables of the log in memory. A statement sees all that was carried out before it. */
+/** The tables of the log in memory. A statement sees everything that was carried out before it. */
 export class ModelStore implements State {
   rows: ModelRow[] = [];
   marks: Mark[] = [];
   rounds: ModelRound[] = [];
   /** The time of the store: each statement of the log takes one unit of it. */
   #time = 0;
-  /** Inserts that a round has looked at, and rows that came after a round had looked at another with their body. */
+  /** Inserts that a round has looked at, and rows that arrived after a round had looked at another with their body. */
   readonly #looked = new Set<string>();
   readonly #late = new Set<string>();
   /** Violations of the rules. */
@@ -69,8 +69,8 @@ export class ModelStore implements State {
   }
 
   /**
-   * A merge: of the rows with one identity and one body it keeps the one received first. Not of late rows: a round waits for a second,
-   * and that no insert is carried out later than that after its look-up is a promise of the store, not of the rounds.
+   * A merge: of the rows with one identity and one body, it keeps the one received first. Late rows are excluded. A round waits for a
+   * second, and the store (not the rounds) promises that no insert is carried out later than that after its lookup.
    */
   merge(random: Random): void {
     const row = this.rows[random.below(this.rows.length)];

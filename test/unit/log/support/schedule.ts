@@ -54,9 +54,9 @@ export class Schedule {
     this.#frozen.clear();
   }
 
-  /** One step of somebody. Resolves with false when nobody has one. */
+  /** One step of some actor. Resolves with false if none has one. */
   async step(): Promise<boolean> {
-    // Everyone goes on to the next wait.
+    // Everyone continues to the next wait.
     await new Promise(setImmediate);
     const able = this.#waiting.filter(
       ({ actor }) => ![...this.#frozen].some((name) => actor.startsWith(name)),

@@ -17,7 +17,7 @@ int main(void) {
     uint8_t *call = malloc(length + 1);
     if (call == NULL || fread(call, 1, length, stdin) != length) return 3;
     uint32_t pointer = Z_policyZ_alloc(&instance, length);
-    // Growth may move the memory: it is looked up after every call into the module.
+    // Growth may move the memory, so its address is read after every call into the module.
     if (pointer != 0) memcpy(Z_policyZ_memory(&instance)->data + pointer, call, length);
     uint32_t result = Z_policyZ_evaluate(&instance, pointer, length);
     const uint8_t *data = Z_policyZ_memory(&instance)->data + result;

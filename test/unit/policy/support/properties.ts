@@ -62,7 +62,7 @@ function operatorPolicy(path: Tree, test: [string, Tree][]): string {
   return `version: 1\ntools: [t]\nroles: {"*": {allow: ["*"]}}\nrules:\n  - {id: r, when: ${when}, effect: deny, reason: No.}\n`;
 }
 
-/** The value where the paths look for it, and once in places where no path should find it. */
+/** The value where the paths look for it, and elsewhere, where no path should find it. */
 function callsWith(value: Tree, isEverywhere: boolean): Uint8Array[] {
   const places: Members[] = [{ v: value, toString: value }];
   if (isEverywhere) {
@@ -84,7 +84,7 @@ const PROPERTIES = { A: anyCase, B: operatorCase };
 
 type Property = keyof typeof PROPERTIES;
 
-/** Runs a property; returns the first difference that is left after shrinking, or undefined. */
+/** Runs a property. Returns the first difference left after shrinking, or undefined. */
 export function findDifference(
   property: Property,
   makeEngine: MakeEngine,
@@ -100,7 +100,7 @@ export function findDifference(
   return { difference: failed && differenceIn(answered(failed), makeEngine), calls };
 }
 
-/** The cases of a property for a fixed seed. The module answers each of them once, when it is first needed. */
+/** The cases of a property for a fixed seed. The module answers each of them once, on demand. */
 export function fixedCases(property: Property, options: { numRuns: number; seed: number }): AnsweredCase[] {
   const cases: AnsweredCase[] = [];
   fc.assert(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const WANTED = 'The policy tests need wabt and gcc: apt-get install wabt gcc libc6-dev';
 
-/** Debian's wabt and gcc; as root they are installed where they are missing, otherwise the test fails. */
+/** Debian's wabt and gcc. As root they are installed if missing; otherwise the test fails. */
 export function requireWabt(): void {
   if (hasTools()) return;
   if (process.getuid?.() === 0) {

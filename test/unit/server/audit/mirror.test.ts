@@ -47,7 +47,7 @@ describe('audit mirror', () => {
       .sort((a, b) => (a < b ? -1 : 1));
   const checkpointIn = (to: string, name = 'checkpoint') => readFileSync(join(to, name), 'utf8');
 
-  it('keeps no page of a proxy for a tile, though the run ends at another', async () => {
+  it('does not keep a proxy page as a tile, although the run ends at another one', async () => {
     const to = temporaryDirectory();
     server.serveLog(new Map([...logOf(300), ['tile/0/000', Buffer.from('<html>Sign in</html>')]]));
     server.failing.add('log/tile/entries/001.p/44');
@@ -58,7 +58,7 @@ describe('audit mirror', () => {
     expect((await mirror(to)).exitCode).to.equal(0);
   });
 
-  it('removes what an interrupted run left, once it does not hold', async () => {
+  it('removes the files of an interrupted run if they are invalid', async () => {
     const to = temporaryDirectory();
     server.serveLog(logOf(300));
     mkdirSync(join(to, 'tile/0'), { recursive: true });
@@ -68,7 +68,7 @@ describe('audit mirror', () => {
     expect((await mirror(to)).exitCode).to.equal(0);
   });
 
-  it('writes the whole log, as any web server can serve it', async () => {
+  it('writes the whole log in a form that any web server can serve', async () => {
     const to = temporaryDirectory();
     server.serveLog(logOf(300));
 
@@ -130,7 +130,7 @@ describe('audit mirror', () => {
     ['altered entries', new Map([...logOf(600), ['tile/entries/001', Buffer.alloc(256 * 34)]]), 13],
   ];
   for (const [name, log, expected] of refused)
-    it(`refuses ${name} with ${expected}, keeps the evidence, and goes on when the log holds again`, async () => {
+    it(`refuses ${name} with ${expected}, keeps the evidence, and continues when the log is valid again`, async () => {
       const to = await mirrored(300);
       const before = checkpointIn(to);
       server.serveLog(log);
@@ -162,7 +162,7 @@ describe('audit mirror', () => {
     ],
   ];
   for (const [what, damage, words] of damages)
-    it(`does not accuse the service when the ${what} of its own copy is another`, async () => {
+    it(`does not accuse the service when the ${what} of its own copy is different`, async () => {
       const to = await mirrored(300);
       damage(to);
       server.serveLog(logOf(600));
@@ -174,7 +174,7 @@ describe('audit mirror', () => {
       expect(filesIn(to)).not.to.include('checkpoint.refused');
     });
 
-  it('fetches a tile again that was cut off here', async () => {
+  it('fetches a truncated tile again', async () => {
     const to = await mirrored(300);
     writeFileSync(join(to, 'tile/0/000'), '');
 
@@ -191,7 +191,7 @@ describe('audit mirror', () => {
     expect(exitCode).to.equal(14);
   });
 
-  it('does not take another key for a directory that has one', async () => {
+  it('does not accept another key for a directory that has one', async () => {
     const to = await mirrored(300);
 
     const error = await mirror(to, { vkey: vkeyOf(ORIGIN, OTHER_KEY) }).catch((reason: unknown) => reason);
@@ -208,7 +208,7 @@ describe('audit mirror', () => {
     expect([...server.authorizations]).to.deep.equal(['Bearer key-1']);
   });
 
-  it('says which address cannot be reached', async () => {
+  it('reports which address cannot be reached', async () => {
     const options = { url: 'http://127.0.0.1:1', to: temporaryDirectory() };
 
     const error = await auditMirror(PROJECT, options).catch((reason: unknown) => reason);
@@ -216,7 +216,7 @@ describe('audit mirror', () => {
     expect((error as Error).message).to.match(/^http:\/\/127\.0\.0\.1:1\/.* cannot be reached: /);
   });
 
-  it('makes a directory that verifies offline', async () => {
+  it('creates a directory that verifies offline', async () => {
     const to = await mirrored(700);
     const files = { export: join(to, 'export.ndjson'), proofs: join(to, 'proofs.ndjson') };
     const newestFirst = records.map((record, index) => ({ ...record, index })).toReversed();
@@ -313,7 +313,7 @@ describe('audit mirror', () => {
       expect(waits).to.deep.equal([1_000, 2_000]);
     });
 
-    it('calls what enters the log while it runs too new', async () => {
+    it('reports records that enter the log while it runs as too new', async () => {
       server.serveLog(logOf(20));
       serveRecords(21, (at) => (at === 20 ? null : at));
       const wait = () => {
@@ -327,7 +327,7 @@ describe('audit mirror', () => {
       expect([exitCode, data['checked'], data['missing'], data['too_new']]).to.deep.equal([0, 21, 0, 3]);
     });
 
-    it('calls those added that do not enter the log within ten seconds', async () => {
+    it('reports records that do not enter the log within ten seconds as added', async () => {
       server.serveLog(logOf(20));
       serveRecords(21, (at) => (at === 20 ? null : at));
 
@@ -343,7 +343,7 @@ describe('audit mirror', () => {
       expect(waitedMs).to.be.within(9_000, 11_000);
     });
 
-    it('calls a record added after ten seconds, however far ahead the clock of the service is', async () => {
+    it('reports a record as added after ten seconds, however far ahead the service clock is', async () => {
       const ahead = new History(6).record({ receivedMs: Date.now() + 3_600_000 });
       server.serveLog(logOf(0));
       server.serve('audit/decisions/export', Buffer.from(`${ahead.line}\n`));

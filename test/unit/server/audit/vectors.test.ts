@@ -56,7 +56,7 @@ describe('the test vectors of docs/proof.md', () => {
   });
 
   for (const name of CASES)
-    it(`are verified as they say: ${name}`, async () => {
+    it(`are verified with the expected result: ${name}`, async () => {
       const { project = '', ...options } = optionsOf(name);
       const { report } = expectedOf(name);
 

@@ -4,7 +4,7 @@ import { type Connection, connectEmbedded } from '../../../../server/store/conne
 import { createStore } from '../../../../server/store/store.ts';
 import { storeDirectory, temporaryDirectory } from '../../../support/service.ts';
 
-// Each of these runs in a process of its own (test/support/in-process.ts), on a new embedded engine.
+// Each of these runs in a separate process (test/support/in-process.ts), on a new embedded engine.
 
 const path = temporaryDirectory();
 const open = () => connectEmbedded(path, {});

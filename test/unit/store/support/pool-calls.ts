@@ -4,7 +4,7 @@ import { createReadPool } from '../../../../server/store/read-pool.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { temporaryDirectory } from '../../../support/service.ts';
 
-// Each of these runs in a process of its own (test/support/in-process.ts), on a new embedded store.
+// Each of these runs in a separate process (test/support/in-process.ts), on a new embedded store.
 
 const SLOW = 'SELECT count(sleepEachRow(0.1)) AS n FROM numbers(100) SETTINGS max_block_size = 1';
 const QUICK = 'SELECT {n: UInt32} AS n';
@@ -33,7 +33,7 @@ export async function stopSlowStatement() {
   return { before, isStopped, tookMs, code, quick: await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(quick)) };
 }
 
-/** Slow statements are stopped before, while and after they begin, beside quick ones. */
+/** Slow statements are stopped before, while and after they begin, together with quick ones. */
 export async function stopAmongOthers() {
   let [failed, wrong] = [0, 0];
   for (let round = 0; round < 24; round += 1) {
@@ -65,7 +65,7 @@ export async function answersAfterStop() {
   return answers;
 }
 
-/** So many slow statements at once, all of them stopped after a while. */
+/** This many slow statements at once, all of them stopped after a while. */
 export async function crowd({ count, lastsMs }: { count: number; lastsMs: number }) {
   const gone = new AbortController();
   const startMs = performance.now();
