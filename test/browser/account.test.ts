@@ -95,7 +95,7 @@ describe('the account pages in a browser', function () {
   });
 
   it('leave nothing of a signed-out user in the page, not even a draft', async () => {
-    // A session of its own: the others share one, which would end here.
+    // A separate session: the others share one, which would end here.
     const { page } = await world.newPage({ isSignedIn: false });
     const { email = '', password = '' } = world.service.demo.dashboard ?? {};
     const agent = world.projectPath('agents/support-triage');
@@ -131,7 +131,7 @@ describe('the account pages in a browser', function () {
     expect(await page.getByText(email).count()).to.equal(0);
   });
 
-  it('take every record away once the session has ended, and lead back to it', async () => {
+  it('remove every record once the session has ended, and lead back to it', async () => {
     const { page, end, signInAgain } = await newSession(world);
     await page.goto(world.projectPath('decisions', { live: '1' }));
     await page.locator('.decision-row').first().click();
@@ -234,7 +234,7 @@ describe('the account pages in a browser', function () {
   });
 });
 
-/** A page with a session of its own, how to end that session, and how to sign in where the page says that it has ended. */
+/** A page with its own session, how to end that session, and how to sign in if the page says that it has ended. */
 async function newSession(world: World) {
   const { page } = await world.newPage({ isSignedIn: false });
   const { email = '', password = '' } = world.service.demo.dashboard ?? {};

@@ -48,7 +48,7 @@ describe('Alerts in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('rules that are switched at once all end as pressed', async () => {
+  it('rules switched at the same time all get the chosen state', async () => {
     const { page } = await world.newPage();
     const path = `/v1/projects/${world.projectId}/alerts/settings`;
     const rules = async () => ((await (await page.request.get(path)).json()) as { rules: object }).rules;
@@ -192,7 +192,7 @@ describe('Alerts in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('the activity tells a mute from its end', async () => {
+  it('the activity distinguishes a mute from its end', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('alerts'));
     await page.getByRole('button', { name: 'Mute for 1 hour' }).click();

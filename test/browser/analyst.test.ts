@@ -75,7 +75,7 @@ describe('the question why denials rose, asked of the demo fleet in a browser', 
     expect(addressOf(page)).to.match(/\/decisions\?/);
   });
 
-  it('is about decisions that the policies of the fleet made: a replay of each differs in nothing', async () => {
+  it('concerns decisions of the fleet policies: a replay of each shows no difference', async () => {
     const { page } = await world.newPage();
     const agents = `/v1/projects/${world.projectId}/agents`;
     const { items } = (await (await page.request.get(agents)).json()) as { items: Versions };
@@ -102,7 +102,7 @@ describe('the question why denials rose, asked of the demo fleet in a browser', 
   }
 });
 
-/** The bucket of the last week with the highest share of denials, and who was denied there most often, and why. */
+/** The bucket of the last week with the highest share of denials, who was denied most often in it, and why. */
 async function peakOf({ service, projectId }: World): Promise<Peak> {
   const ask = <T>(endpoint: 'timeseries' | 'breakdown', query: Record<string, string>) =>
     askJson<T>(service, endpoint, { projectId, query });
@@ -143,7 +143,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`Tab does not reach ${String(name)}`);
 }
 
-/** The policy is shown with the line selected, which the keyboard can go on from. */
+/** The policy is shown with the line selected, from which the keyboard can continue. */
 async function expectLineSelected(page: Page): Promise<void> {
   await page.waitForURL(/tab=versions.*line=\d+/);
   await page.locator('.cm-selectionBackground').first().waitFor({ state: 'attached' });

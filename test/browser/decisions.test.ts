@@ -25,7 +25,7 @@ describe('Decisions in a browser', function () {
     await page.locator('.decision-row').first().waitFor();
     await page.locator('.decision-row').nth(2).click();
     const drawer = page.getByRole('complementary', { name: 'Decision' });
-    // For those who may edit policies alone, and not before the service has told who they are.
+    // Only for those who may edit policies, and not before the service has said who they are.
     const forEditors = drawer.getByText('the call cannot be tried again');
     await forEditors.waitFor();
     await drawer.getByText('the decision cannot be compared').waitFor();
@@ -86,7 +86,7 @@ describe('Decisions in a browser', function () {
     await page.waitForURL(/window=7d&outcome=deny/);
     await page.getByRole('columnheader', { name: 'Session' }).waitFor();
     await page.getByRole('button', { name: 'Views' }).click();
-    // Another tab has saved one meanwhile.
+    // Another tab has saved one in the meantime.
     await page.evaluate(
       `localStorage.setItem('gatehouse.views.${world.service.project_id}', JSON.stringify([{ name: 'Other', query: '?window=30d' }]))`,
     );
@@ -97,7 +97,7 @@ describe('Decisions in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('keeps the row of the open decision in view, also when the drawer steps on', async () => {
+  it('keeps the row of the open decision in view, even when the drawer moves to the next', async () => {
     const { page } = await world.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(world.projectPath('decisions', { window: '7d' }));
     await page.locator('.decision-row').first().waitFor();
@@ -122,7 +122,7 @@ describe('Decisions in a browser', function () {
 
   it('goes back and forth with the browser', async () => {
     const { page } = await world.newPage();
-    // All of the fleet: records that leave the last 24 hours would change the total.
+    // All records of the fleet: records that leave the last 24 hours would change the total.
     await page.goto(world.projectPath('decisions', { window: '30d' }));
     const all = await totalOf(page);
     await outcome(page, /^Deny/).click();
@@ -140,7 +140,7 @@ describe('Decisions in a browser', function () {
     expect((await rowsOf(page)).every((row) => row.includes('Deny'))).to.equal(true);
   });
 
-  it('takes an empty search in an address as none', async () => {
+  it('treats an empty search in an address as none', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('decisions', { q: '' }));
     await page.locator('.decision-row').first().waitFor();
@@ -219,7 +219,7 @@ describe('Decisions in a browser', function () {
       'version 1',
     ],
   ] as const)
-    it(`says of the latest policy about a decision to ${decided.outcome}: ${words}`, async () => {
+    it(`describes the latest policy for a decision to ${decided.outcome}: ${words}`, async () => {
       const { page } = await world.newPage();
       const event_id = randomUUID();
       const called = { agent_name: 'support-triage', tool_name: 'read_ticket', role: 'lead', reason: '' };
@@ -245,7 +245,7 @@ describe('Decisions in a browser', function () {
     expect(await totalOf(page)).to.equal('2');
   });
 
-  it('takes in a row that comes late far down and drops rows that left the period, while it is live', async () => {
+  it('inserts a late row far down and drops rows that left the period, while it is live', async () => {
     const { page, faults } = await world.newPage();
     const nowMs = Date.now();
     const at = (minutes: number) =>
@@ -271,13 +271,13 @@ describe('Decisions in a browser', function () {
     await page.getByText('117.5 minutes').waitFor();
     expect(await totalOf(page)).to.equal('121');
 
-    // The clock of the service goes along: without a date, its answers do not say otherwise.
+    // The clock of the service advances as well: without a date, its answers do not contradict.
     await page.route(/\/v1\//, async (route) => {
       const response = await route.fetch();
       const { date: _date, ...headers } = response.headers();
       await route.fulfill({ response, headers });
     });
-    // From now on the period has the newest 60 minutes alone.
+    // From now on, the period has only the newest 60 minutes.
     await page.clock.fastForward(3 * DAY_MS - 60.5 * MINUTE_MS);
     await page.getByText('120 minutes').waitFor({ state: 'detached' });
     await eventually(async () => Number(await grid.getAttribute('aria-rowcount')) <= 62);
@@ -344,7 +344,7 @@ async function rowsOf(page: Page): Promise<string[]> {
   return (await page.locator('.decision-row').allTextContents()).slice(0, 10);
 }
 
-/** Records one event; `argumentsText` goes into the body as it is. */
+/** Records one event; `argumentsText` is put into the body unchanged. */
 async function record(
   world: World,
   overrides: Record<string, unknown>,
@@ -355,7 +355,7 @@ async function record(
   expect((await sendDecision(world.service, body)).status).to.equal(202);
 }
 
-/** Answers for the service: more rows than it would be quick to record. */
+/** Answers in place of the service: recording this many rows would take long. */
 async function serveManyRows(page: Page, total: number): Promise<void> {
   const now = Date.now();
   const outcomes = ['allow', 'deny', 'needs_approval'];

@@ -14,7 +14,7 @@ const CASES: ErrorCase[] = [
     code: 'forbidden',
     status: 403,
     title: 'You do not have access',
-    // After what the service says.
+    // After the service's own text.
     advice: 'forbidden. Ask an admin',
   },
   {
@@ -39,7 +39,7 @@ const CASES: ErrorCase[] = [
     hasRetry: true,
   },
 ];
-/** Each part of a page that loads by itself: the call that fails, and a place that shows it was loaded again. */
+/** Each part of a page that loads separately: the call that fails, and a place that shows it was loaded again. */
 const PARTS: [name: string, path: string, fails: RegExp, says: string, shows: string][] = [
   [
     'the chart above the list',
@@ -108,7 +108,7 @@ const PARTS: [name: string, path: string, fails: RegExp, says: string, shows: st
   ],
   ['the code of the charts', 'usage', /\/charts-[^/]*\.js$/, 'The service cannot be reached', '.chart'],
 ];
-/** Less than what the pages wait before they try again by themselves. */
+/** Less than the pages wait before they retry automatically. */
 const BEFORE_RETRY_MS = 4000;
 const READS = /\/v1\/projects\/[^/]+\/(audit|agents|keys|members|activity)/;
 const PAGES = [
@@ -156,7 +156,7 @@ describe('error states in a browser', function () {
       password: 'a long enough password',
     };
     for (const call of ['register', 'login']) await page.request.post(`/v1/auth/${call}`, { data });
-    // They see what is open to all, and nothing there says otherwise; only what is for members says so.
+    // They see what is open to all, without contradiction. Only the parts for members say that they are closed.
     await page.goto(world.projectPath('overview'));
     await page.getByRole('heading', { name: 'Decisions over time' }).waitFor();
     expect(await page.getByText(/no access|Only members/).count()).to.equal(0);
@@ -192,7 +192,7 @@ describe('error states in a browser', function () {
   });
 
   for (const [name, path, fails, says, shows] of PARTS)
-    it(`of one part of a page say so there, and it can be asked for again: ${name}`, async () => {
+    it(`of one part of a page say so there, and it can be requested again: ${name}`, async () => {
       const { page } = await world.newPage({ isSignedIn: path !== '/sign-in' });
       await page.route(fails, (route) => route.fulfill(problem(500, 'internal')));
       await page.goto(path === '/sign-in' ? path : world.projectPath(path));
@@ -205,7 +205,7 @@ describe('error states in a browser', function () {
       await page.locator(shows).first().waitFor();
     });
 
-  it('of the values of a filter are shown where they are missed', async () => {
+  it('of the values of a filter are shown in their place', async () => {
     const { page } = await world.newPage();
     await page.route(/audit\/breakdown/, (route) => route.fulfill(problem(500, 'internal')));
     await page.goto(world.projectPath('decisions'));
@@ -247,7 +247,7 @@ describe('error states in a browser', function () {
     await page.getByText('Decisions over time').waitFor();
   });
 
-  it('of one part of an agent go away when that part is asked for again', async () => {
+  it('of one part of an agent go away when that part is requested again', async () => {
     const { page } = await world.newPage();
     const version = /\/versions\/\d+$/;
     await page.route(version, (route) => route.fulfill(problem(500, 'internal')));
@@ -259,7 +259,7 @@ describe('error states in a browser', function () {
     await page.getByText('valid', { exact: true }).waitFor();
   });
 
-  it('of the older of two versions go away when it is asked for again', async () => {
+  it('of the older of two versions go away when it is requested again', async () => {
     const { page } = await world.newPage();
     await savePolicy(world, 'checkout-assistant', '# another line\n');
     const oldest = /\/versions\/1$/;
@@ -273,7 +273,7 @@ describe('error states in a browser', function () {
     await page.locator('.cm-changedLine').first().waitFor();
   });
 
-  it('of one record are asked for again by themselves', async () => {
+  it('of one record are retried automatically', async () => {
     const { page } = await world.newPage();
     const found = /\/audit\/decisions\/none/;
     await page.route(found, (route) => route.fulfill(problem(503, 'store_unavailable')));
@@ -284,7 +284,7 @@ describe('error states in a browser', function () {
     await drawer.getByText('Decision not found').waitFor();
   });
 
-  it('of a check pass by themselves', async () => {
+  it('of a check are retried automatically', async () => {
     const { page } = await world.newPage();
     await page.route(/\/check$/, (route) => route.abort());
     await page.goto(world.projectPath('agents/support-triage'));
@@ -293,7 +293,7 @@ describe('error states in a browser', function () {
     await page.getByText('valid', { exact: true }).waitFor();
   });
 
-  it('of the editor leave a plain one to read the difference in', async () => {
+  it('of the editor leave a plain one that shows the difference', async () => {
     const { page } = await world.newPage();
     await page.route(/create-editor/, (route) => route.abort());
     await savePolicy(world, 'checkout-assistant', '# a line more\n');
@@ -312,7 +312,7 @@ describe('error states in a browser', function () {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('of that question that stay say what to do', async () => {
+  it('of the session request that persist say what to do', async () => {
     const { page } = await world.newPage();
     for (const [status, code, title] of [
       [500, 'internal', 'Unexpected server error'],
@@ -330,7 +330,7 @@ describe('error states in a browser', function () {
     }
   });
 
-  it('recover by themselves when the service comes back', async () => {
+  it('recover automatically when the service is back', async () => {
     const { page } = await world.newPage();
     for (const [path, shows] of [
       ['overview', 'Decisions over time'],
@@ -346,7 +346,7 @@ describe('error states in a browser', function () {
     }
   });
 
-  it('promise nothing in a form, which does not try again', async () => {
+  it('promise no retry in a form, which does not retry', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     await page.route(/auth\/login$/, (route) => route.abort());
     await page.goto('/sign-in');
@@ -358,7 +358,7 @@ describe('error states in a browser', function () {
       .and.not.include('automatically');
   });
 
-  it('say in a form what the service says, not how to read less', async () => {
+  it('show in a form what the service says, not how to read less', async () => {
     const { page } = await world.newPage({ isSignedIn: false });
     await page.route(/auth\/login$/, (route) => route.fulfill(problem(503, 'overloaded')));
     await page.goto('/sign-in');
@@ -368,7 +368,7 @@ describe('error states in a browser', function () {
     expect(await page.getByRole('alert').innerText()).to.equal('overloaded');
   });
 
-  it('say what is not there: an agent, a page, data', async () => {
+  it('say what does not exist: an agent, a page, data', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('agents/nobody'));
     await page.getByText('Agent not found').waitFor();
@@ -384,7 +384,7 @@ describe('error states in a browser', function () {
     await page.getByText('model-large').first().waitFor();
     await visit(page, '/projects/unknown/overview');
     await page.getByText('Project not found').waitFor();
-    // It is not remembered: the start page opens the project before it.
+    // It is not remembered: the start page opens the previous project.
     await page.goto('/');
     await page.waitForURL((url) => url.pathname === world.projectPath('overview'));
   });

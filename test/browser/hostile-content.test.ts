@@ -11,7 +11,7 @@ const IMAGE = '<img src=x onerror="window.pwned=1">';
 const TRICK = '\u202egnp.exe\u2066 \u200bhidden';
 const HOSTILE = `${IMAGE}<script>window.pwned=1</script> javascript:window.pwned=1 {{7*7}} ${TRICK}`;
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
-/** An address with such a name is longer than Chromium takes: nothing is asked of the service. */
+/** An address with such a name is longer than Chromium accepts, so the service is not called. */
 const HUGE = 2_000_000;
 
 describe('content from events in a browser', function () {
@@ -113,7 +113,7 @@ describe('content from events in a browser', function () {
   });
 });
 
-/** Nothing has run, nothing became an element or a link, and nothing turns what stands beside it around. */
+/** Nothing has run, nothing became an element or a link, and nothing changes the direction of its surroundings. */
 async function expectInert(page: Page): Promise<void> {
   expect(await page.evaluate('window.pwned')).to.equal(undefined);
   expect(await page.locator('main img, main script').count()).to.equal(0);
@@ -124,7 +124,7 @@ async function expectInert(page: Page): Promise<void> {
   for (const text of await page.locator('.cm-content').allTextContents()) expect(text).not.to.match(TURNING);
 }
 
-/** As if the project had been made under that name. */
+/** As if the project had been created under that name. */
 async function nameProject(page: Page, name: string): Promise<void> {
   await page.route(/auth\/session$/, async (route) => {
     const answer = await route.fetch();
@@ -134,7 +134,7 @@ async function nameProject(page: Page, name: string): Promise<void> {
   });
 }
 
-/** An event, a model call and an agent with hostile text wherever text may be. */
+/** An event, a model call and an agent with hostile text wherever text is possible. */
 async function recordHostile({ service }: World): Promise<void> {
   const name = HOSTILE.replaceAll('/', '|');
   const event = decisionEvent({

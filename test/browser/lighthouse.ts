@@ -1,5 +1,5 @@
 // Prints what Lighthouse gives each page of the dashboard, as a phone and as a desktop; names after it choose pages.
-// Lighthouse comes by npx: with what it brings it is larger than all that is installed for the other tests.
+// Lighthouse is run by npx: with its dependencies it is larger than everything installed for the other tests.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

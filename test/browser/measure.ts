@@ -27,7 +27,7 @@ process.exit(0);
 
 type Measured = { name: string; path: string; width: string; viewport: { width: number; height: number } };
 
-/** The worst of some loads in a new browser profile. */
+/** The worst of several loads in a new browser profile. */
 async function measured({ name, path, width, viewport }: Measured) {
   const tasks: number[] = [];
   const shifts: number[] = [];

@@ -65,7 +65,7 @@ describe('model calls in a browser', function () {
     const { page, faults } = await world.newPage();
     const total = page.getByTestId('total');
     const panel = page.getByRole('region', { name: 'Session', exact: true });
-    // A link of before, when the timeline ignored the filters.
+    // An older link, from when the timeline ignored the filters.
     await page.goto(`${timelineOf('mixed')}&outcome=deny`);
     await total.getByText('1', { exact: true }).waitFor();
     expect(await page.locator('.decision-row').count()).to.equal(1);
@@ -106,7 +106,7 @@ describe('model calls in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows a session that has model calls alone, and one that has nothing', async () => {
+  it('shows a session that has only model calls, and one that has nothing', async () => {
     const { page } = await world.newPage();
     await page.goto(timelineOf('calls-only'));
     await stepsOf(page).nth(2).waitFor();
@@ -204,7 +204,7 @@ describe('model calls in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('says what the sums by agent leave out', async () => {
+  it('states what the sums by agent leave out', async () => {
     const occurred_at = new Date(Date.now() - 50 * 24 * HOUR_MS).toISOString();
     const crowd = () =>
       Array.from({ length: 1000 }, (_, at) => call(0, { occurred_at, agent_name: `crowd-${at}` }));
@@ -223,7 +223,7 @@ describe('model calls in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows the values of a filter without counts where these would ignore the model', async () => {
+  it('shows the values of a filter without counts if these would ignore the model', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('usage/calls', { model: 'm-act' }));
     const textsIn = async (label: string, value: string) => {

@@ -41,7 +41,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
       await chart.locator('th', { hasText: 'A week before' }).waitFor();
       const cells = await chart.locator('tbody td:last-child').allInnerTexts();
       const values = cells.map((text) => Number.parseFloat(text)).filter((value) => !Number.isNaN(value));
-      // The hours of then may lie over two hours of now.
+      // The hours of that week may span two hours of now.
       const most = name === 'Denial rate' ? Math.max(...values) : values.reduce((all, one) => all + one, 0);
       expect(most).to.equal(sum);
       // The line ends before the bucket that is still growing.
@@ -52,7 +52,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
-  it('compares each period with its own time before, also one that is opened without a page load', async () => {
+  it('compares each period with the previous one, even if it is opened without a page load', async () => {
     const events = [1, 1, 8].map((days) =>
       decisionEvent({ agent_name: 'own', occurred_at: new Date(Date.now() - days * DAY_MS).toISOString() }),
     );
@@ -73,7 +73,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
-  it('compares a period that is not over with the same part of the week before', async () => {
+  it('compares an unfinished period with the same part of the week before', async () => {
     const at = (ms: number) => new Date(Date.now() + ms).toISOString();
     const events = [-10, -10 - 7 * 24 * 60, 10 - 7 * 24 * 60].map((minutes) =>
       decisionEvent({ agent_name: 'steady', occurred_at: at(minutes * MINUTE_MS) }),
@@ -95,7 +95,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
-  it('counts the outcomes again with the rest of the page', async () => {
+  it('refreshes the outcome counts with the rest of the page', async () => {
     const send = (...outcomes: string[]) =>
       sendBatch(
         world.service,
@@ -124,7 +124,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(await page.getByText('Create a key').count()).to.equal(0);
   });
 
-  it('keeps its filters when there are too many values, and takes no more of them', async () => {
+  it('keeps its filters when there are too many values, and accepts no more', async () => {
     const { page } = await world.newPage();
     const agents = Array.from({ length: 21 }, (_, index) => `agent=none-${index}`).join('&');
     await page.goto(`${world.projectPath('overview')}?${agents}`);
@@ -248,7 +248,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
 
     await overview({ 'not.outcome': 'deny', sort: 'approvals' });
     await panel('Users').locator('.bar-count').getByText('2', { exact: true }).waitFor();
-    // These count approvals alone: a share of denials is not among them.
+    // These count approvals only, without a share of denials.
     expect(
       await panel('Users')
         .getByText(/denied/i)
@@ -350,7 +350,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(faults).to.deep.equal([]);
   });
 
-  it('has a button for each of the last minutes, hours and days, and moves on as time passes', async () => {
+  it('has a button for each of the last minutes, hours and days, and advances as time passes', async () => {
     const { page } = await world.newPage();
     const lasts = {
       '15 minutes': 0.25,
@@ -388,7 +388,7 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     expect(addressOf(page)).to.match(/\?last=14d$/);
   });
 
-  it('goes by the clock of the service where that of the browser is wrong', async () => {
+  it('follows the clock of the service if that of the browser is wrong', async () => {
     const agent_name = 'punctual';
     const at = (ms: number) => new Date(Date.now() + ms).toISOString();
     const [recent, old] = [-MINUTE_MS, -MINUTE_MS - 7 * DAY_MS].map(at);

@@ -119,7 +119,7 @@ describe('every page with demo data in a browser', function () {
     await page.goto('/');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectAccessible(page);
-    // The words beside the icons have no room here.
+    // The words next to the icons have no room here.
     await page.setViewportSize({ width: 390, height: 800 });
     await expectAccessible(page);
     await page.getByLabel('Open a public project by ID').fill(world.service.project_id);
@@ -195,7 +195,7 @@ describe('every page with demo data in a browser', function () {
     }
   });
 
-  it('begins at its top, with the focus there, when another page was shown before', async () => {
+  it('begins at its top, with the focus there, after another page', async () => {
     const { page } = await world.newPage({ viewport: { width: 1000, height: 300 } });
     await page.goto(world.projectPath('overview'));
     await page.locator('.bar-row').first().waitFor();
@@ -206,7 +206,7 @@ describe('every page with demo data in a browser', function () {
     expect(await page.evaluate('document.activeElement.id')).to.equal('content');
   });
 
-  it('is where it was scrolled after Back and Forward, also once its content has to be loaded again', async () => {
+  it('restores its scroll position after Back and Forward, even if its content is loaded again', async () => {
     const { page } = await world.newPage({ viewport: { width: 1000, height: 300 } });
     await page.goto(world.projectPath('overview'));
     await page.locator('.latest a').first().waitFor();
@@ -234,7 +234,7 @@ describe('every page with demo data in a browser', function () {
     await eventually(async () => (await page.evaluate('scrollY')) === 50);
   });
 
-  it('brings the comparison with the time before up to date, too', async () => {
+  it('also updates the comparison with the previous period', async () => {
     const { page } = await world.newPage({ isFresh: true });
     await page.clock.install();
     const asked: string[] = [];
@@ -247,7 +247,7 @@ describe('every page with demo data in a browser', function () {
       await eventually(() => asked.find((url) => url.includes(`/audit/${path}`)));
   });
 
-  it('says on Overview what is new, with a link to its decisions', async () => {
+  it('shows on Overview what is new, with a link to its decisions', async () => {
     await sendDecision(world.service, decisionEvent({ tool_name: 'never_seen_before' }));
     const { page } = await world.newPage();
     await page.goto(world.projectPath('overview'));
@@ -256,7 +256,7 @@ describe('every page with demo data in a browser', function () {
     await page.waitForURL(/decisions\?.*tool=never_seen_before/);
   });
 
-  it('compares new names with all stored records, lists all of them, and says what it did not compare', async () => {
+  it('compares new names with all stored records, lists all of them, and states what it did not compare', async () => {
     const at = (days: number, event: Record<string, unknown>) => {
       const occurred_at = new Date(Date.now() - days * 86_400_000).toISOString();
       return decisionEvent({ agent_name: 'newcomer', tool_name: 'old_tool', occurred_at, ...event });
@@ -325,7 +325,7 @@ describe('every page with demo data in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('says on Overview what did not arrive, and lists the gaps', async () => {
+  it('shows on Overview what did not arrive, and lists the gaps', async () => {
     const emitter = emitterOf(world.service);
     await emitter.send({ sequence: 1, dropped: 0 });
     await emitter.send({ sequence: 6, dropped: 3 }, { agent_name: 'leaky' });
@@ -369,7 +369,7 @@ describe('every page with demo data in a browser', function () {
   });
 });
 
-/** The editor comes in a file of its own; before it is there, axe would look at the grey lines. */
+/** The editor is in a separate file; until it is loaded, axe would look at the grey lines. */
 async function settled(page: Page): Promise<void> {
   await page.locator('.cm-content').first().waitFor();
   await page.locator('.is-waiting').first().waitFor({ state: 'detached' });

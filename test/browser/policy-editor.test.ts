@@ -46,7 +46,7 @@ describe('the policy editor in a browser', function () {
     const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
     await editor.click();
     await page.keyboard.press('ControlOrMeta+a');
-    // Key by key, as a person would: what comes back from the check must not undo what was typed since.
+    // Key by key, like a person: the result of a check must not undo later typing.
     await page.keyboard.type('version: 1 ');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.insertText(DRAFT);
@@ -59,7 +59,7 @@ describe('the policy editor in a browser', function () {
     expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).to.equal(true);
     await expectAccessible(page);
 
-    // Fix it where the click leads: at the wrong word.
+    // Fix it at the place that the click leads to: the wrong word.
     await error.first().click();
     await page.locator('.cm-focused').waitFor();
     await page.keyboard.press('End');
@@ -128,7 +128,7 @@ describe('the policy editor in a browser', function () {
     await page.getByText('Saved as version 3.').waitFor();
   });
 
-  it('keeps a draft of the system prompt, too, and loads the newer version where it was refused', async () => {
+  it('also keeps a draft of the system prompt, and loads the newer version if it was refused', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('agents/checkout-assistant', { tab: 'definition' }));
     const prompt = page.getByRole('region', { name: 'System prompt' });
@@ -261,7 +261,7 @@ describe('the policy editor in a browser', function () {
     expect(await discard.count()).to.equal(0);
   });
 
-  it('makes no draft of a policy with CRLF that nobody has changed, or changed back', async () => {
+  it('creates no draft for a policy with CRLF that is unchanged, or changed back', async () => {
     const { page } = await world.newPage();
     await savePolicy(world, 'demo-agent', '# with CRLF\r\n');
     await page.goto(world.projectPath('agents/demo-agent'));
@@ -280,7 +280,7 @@ describe('the policy editor in a browser', function () {
     await discard.waitFor({ state: 'detached' });
   });
 
-  it('never shows a result next to another question', async () => {
+  it('never shows a result next to another call', async () => {
     const { page } = await world.newPage();
     await page.route(/\/check$/, async (route) => {
       const { replay, ...body } = (await (await route.fetch()).json()) as { replay?: object };

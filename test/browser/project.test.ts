@@ -62,7 +62,7 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('Decisions over time').waitFor({ timeout: 10_000 });
   });
 
-  it('shows a new key although the list of keys fails', async () => {
+  it('shows a new key even if the list of keys fails', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('keys'));
     await page.getByLabel('Name').fill('shown in spite');
@@ -89,7 +89,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(await once.getByRole('region').getAttribute('aria-label')).to.equal('Key first of two');
   });
 
-  it('stops offering a new key once it is revoked, and keeps the focus among the keys, on a phone, too', async () => {
+  it('stops offering a new key once it is revoked, and keeps the focus among the keys, even on a phone', async () => {
     const { page } = await world.newPage({ viewport: PHONE });
     await page.goto(world.projectPath('keys'));
     await page.getByLabel('Name').fill('short-lived');
@@ -109,7 +109,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Keys');
   });
 
-  it('gives the focus back when a question was answered with no', async () => {
+  it('returns the focus when a question was answered with no', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('keys'));
     const revoke = page.getByRole('button', { name: /^Revoke/ }).first();
@@ -130,7 +130,7 @@ describe('Projects, keys and members in a browser', function () {
     await expectAccessible(page);
   });
 
-  it('makes a key with the chosen permissions and agents, and shows who created it', async () => {
+  it('creates a key with the chosen permissions and agents, and shows who created it', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('keys'));
     await page.getByLabel('Name').fill('narrow');
@@ -144,7 +144,7 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByRole('button', { name: 'Create key' }).click();
     const once = page.getByRole('status', { name: 'The new key' });
     const key = (await once.locator('pre').innerText()).trim();
-    // The form is as it was, for the next key.
+    // The form is unchanged, for the next key.
     expect(await page.getByLabel('Name').inputValue()).to.equal('');
     expect(await page.getByLabel(/^write events/).isChecked()).to.equal(true);
 
@@ -161,7 +161,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows all agents that a key is limited to, on demand where they are many', async () => {
+  it('shows all agents that a key is limited to, on demand if there are many', async () => {
     const { page } = await world.newPage();
     const agents = Array.from({ length: 50 }, (_, index) => `${'n'.repeat(197)}-${10 + index}`);
     await page.request.post(`/v1/projects/${world.projectId}/keys`, { data: { name: 'of many', agents } });
@@ -212,7 +212,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('reads the members again where a change is refused, because somebody else has changed them', async () => {
+  it('reads the members again if a change is refused because somebody else changed them', async () => {
     const owner = await demoOwner(world.service);
     const { page } = await world.newPage();
     const changes = [
@@ -280,7 +280,7 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('100% of the keys in use', { exact: true }).waitFor();
   });
 
-  it('sorts its tables by their headings, by keyboard, too', async () => {
+  it('sorts its tables by their headings, also by keyboard', async () => {
     const { page, faults } = await world.newPage();
     const owner = await demoOwner(world.service);
     for (const name of ['zebra', 'aardvark']) await issue(world.service, owner, { name });
@@ -314,7 +314,7 @@ describe('Projects, keys and members in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('writes down what was done', async () => {
+  it('records what was done', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('activity'));
     await page.getByText('created a key').first().waitFor();
@@ -326,7 +326,7 @@ describe('Projects, keys and members in a browser', function () {
     const table = page.getByRole('region', { name: 'Activity' });
     await table.getByRole('row').nth(1).waitFor();
     const { x, y, width, height } = (await table.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
-    // Without the text the strip at the edge shows the cue alone.
+    // Without the text, the strip at the edge shows only the cue.
     await page.evaluate(`document.querySelector('[aria-label=Activity] table').style.visibility = 'hidden'`);
     const clip = { x: x + width - 14, y, width: 14, height: Math.min(height, 100) };
     const edge = async () => (await page.screenshot({ clip })).toString('base64');

@@ -12,7 +12,7 @@ import { expectAccessible, useWorld } from './support/world.ts';
 describe('Proof in a browser', function () {
   const world = useWorld(this);
 
-  /** Sends a decision of its own, and opens its drawer. */
+  /** Sends a separate decision, and opens its drawer. */
   async function openDecision(page: Page): Promise<string> {
     const tool_name = `tool-${Math.random()}`;
     const event = decisionEvent({ tool_name, arguments: { path: '/a/"b"\\é', big: 1e21 } });
@@ -24,7 +24,7 @@ describe('Proof in a browser', function () {
 
   const verify = (page: Page) => page.getByRole('button', { name: 'Verify in this browser' }).click();
 
-  it('a decision is proven in its drawer, first of all pending', async () => {
+  it('a decision is proven in its drawer, and pending at first', async () => {
     const { page, faults } = await world.newPage();
     await page.route(
       /\/proof$/,
@@ -113,7 +113,7 @@ describe('Proof in a browser', function () {
     expect(await rows.count()).to.equal(2);
     await shoot(page, 'proof-extended');
 
-    // Another history: the checkpoint that was seen first had another root.
+    // Another history: the first checkpoint seen had another root.
     const [name = '', kept = ''] = await page.evaluate<string[]>(
       `Object.entries(localStorage).find(([name]) => name.startsWith('gatehouse.checkpoints.'))`,
     );

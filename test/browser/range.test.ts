@@ -112,7 +112,7 @@ describe('periods, filters and records in a browser', function () {
     await page.goto(world.projectPath('overview', { window: '7d' }));
     const chart = page.getByRole('region', { name: 'Decisions over time' });
     const plot = chart.locator('.chart-plot');
-    // The second time the answer is known: the chart stays, and the drag must not end as a click on a bar.
+    // The second time, the answer is cached: the chart stays, and the drag must not end as a click on a bar.
     for (let time = 0; time < 2; time += 1) {
       const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
       await page.mouse.move(x + width * 0.6, y + 50);
@@ -190,7 +190,7 @@ describe('periods, filters and records in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('calls the decisions of an agent unknown, not 0, where the summary leaves it out, and lists its denials', async () => {
+  it('calls the decisions of an agent unknown, not 0, if the summary leaves it out, and lists its denials', async () => {
     const fromMs = Date.now() - 50 * DAY_MS;
     const occurred_at = new Date(fromMs).toISOString();
     const rare = Array.from({ length: 1000 }, (_, at) =>
@@ -221,7 +221,7 @@ describe('periods, filters and records in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('compares the usage of a period with that before it', async () => {
+  it('compares the usage of a period with the previous one', async () => {
     const { page, faults } = await world.newPage();
     const toMs = Date.now();
     const fromMs = toMs - 2 * HOUR_MS;
@@ -308,7 +308,7 @@ describe('periods, filters and records in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
-  it('shows all of a session in order, with its model calls', async () => {
+  it('shows a whole session in order, with its model calls', async () => {
     const { page } = await world.newPage();
     const [newest] = (await decisions({ window: '7d' })).items;
     if (newest === undefined) throw new Error('There are no decisions');

@@ -1,4 +1,4 @@
-// Makes the pictures of the dashboard from demo data: the README's in the repository, every page's with --all <folder>.
+// Creates the pictures of the dashboard from demo data: the README's in the repository, every page's with --all <folder>.
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

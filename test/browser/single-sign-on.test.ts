@@ -62,7 +62,7 @@ describe('single sign-on in a browser', function () {
     await page.getByRole('button', { name: 'Continue' }).click();
   };
 
-  it('leads from the sign-in page over the provider to the project that a group gives', async () => {
+  it('leads from the sign-in page via the provider to the project that a group gives', async () => {
     provider.people.set('ada', { email: 'ada@example.org', email_verified: true, groups: ['auditors'] });
     const page = await newPage();
 
@@ -81,7 +81,7 @@ describe('single sign-on in a browser', function () {
     await shoot(page, 'single-sign-on-account');
   });
 
-  it('leads back to the page where it was asked for, and to no other site', async () => {
+  it('leads back to the page where it was requested, and to no other site', async () => {
     const keys = `/projects/${service.project_id}/decisions?outcome=deny&window=7d`;
     for (const [next, shown] of [
       [keys, keys],
@@ -95,7 +95,7 @@ describe('single sign-on in a browser', function () {
     }
   });
 
-  it('says on the sign-in page that the provider is unavailable', async () => {
+  it('shows on the sign-in page that the provider is unavailable', async () => {
     const page = await newPage();
     provider.forge = {
       change: () => {

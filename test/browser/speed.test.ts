@@ -8,7 +8,7 @@ const FIRST_PAINT_MS_MAX = 1000;
 const BLOCKED_MS_MAX = 100;
 /** Script and styles of the first page, compressed with Brotli. */
 const FIRST_PAGE_BYTES_MAX = 70 * 1024;
-/** Other work on the machine only ever adds to a time: one try that is quick shows what the dashboard needs. */
+/** Other work on the machine only adds to a time: one quick attempt shows what the dashboard needs. */
 const TRIES_MAX = 8;
 
 describe('the speed of the dashboard in a browser', function () {
@@ -40,7 +40,7 @@ describe('the speed of the dashboard in a browser', function () {
     }
   });
 
-  it('loads under 70 KB for the first page, and charts and editor only where they are needed', async () => {
+  it('loads under 70 KB for the first page, and charts and editor only if they are needed', async () => {
     const html = await (await fetch(`${world.service.url}/`)).text();
     const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     let bytes = 0;

@@ -13,7 +13,7 @@ const IN_FLIGHT = 8;
 
 type Credentials = Record<CredentialName, Call>;
 
-/** Bodies that change nothing, whoever sends them. All of them come after the question of access. */
+/** Bodies that change nothing, whoever sends them. They are only evaluated after access was checked. */
 const BODIES: Record<string, (() => unknown) | undefined> = {
   'POST /v1/audit/decisions': () => decisionEvent({ agent_name: 'bot' }),
   'POST /v1/audit/llm-invocations': () => llmInvocation({ agent_name: 'bot' }),
@@ -90,7 +90,7 @@ async function makeCredentials(
 
 type Probe = { table: AccessTable; projectId: string; credentials: Credentials };
 
-/** The table as the service has it. Logging out comes last and backwards: it ends the sessions that others need. */
+/** The table as the service behaves. Logging out comes last and in reverse order: it ends the sessions that others need. */
 async function probe(
   service: RunningService,
   { table, projectId, credentials }: Probe,

@@ -27,7 +27,7 @@ describe('every route of a project', () => {
     };
   });
 
-  it('is closed by GATE_READ_AUTH=required, but /metrics is not, and the service warns of that', async () => {
+  it('is closed by GATE_READ_AUTH=required, except for /metrics, about which the service warns', async () => {
     expect((await fetch(`${service.url}/metrics`)).status).to.equal(200);
     expect(service.output()).to.include('GET /metrics is open to everyone');
   });
@@ -61,7 +61,7 @@ describe('every route of a project', () => {
     ['POST', '/agents/bot/check', {}],
   ];
   for (const [method, path, body] of routes) {
-    it(`${method} ${path} answers 401 or 403 without access, also for an unknown project`, async () => {
+    it(`${method} ${path} answers 401 or 403 without access, even for an unknown project`, async () => {
       for (const [who, credential] of Object.entries(credentials)) {
         for (const projectId of [ann.project.id, 'f6b2c9a4-0000-4000-8000-000000000000', '%00', '..%2f..']) {
           const filled = path.replace('{key}', keyOfAnn.key_id).replace('{account}', ann.id);

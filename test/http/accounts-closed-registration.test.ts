@@ -31,7 +31,7 @@ describe('with GATE_REGISTRATION=closed', () => {
 
   const invite = (email: string) => call(service, members, { cookie, body: { email, role: 'viewer' } });
 
-  it('nobody can register, and the ways to sign in say so', async () => {
+  it('nobody can register, and the sign-in options show that', async () => {
     const response = await register(service, newEmail());
 
     expect([response.status, await codeOf(response)]).to.deep.equal([403, 'forbidden']);
@@ -75,7 +75,7 @@ describe('with GATE_REGISTRATION=closed', () => {
   });
 
   const mailsTo = (email: string) => service.output().split(`To: ${email}\n`).length - 1;
-  /** Resolves when the mails that were asked for before have been sent. */
+  /** Resolves when the previously requested mails have been sent. */
   const mailsAreSent = async () => {
     const last = newEmail();
     await invite(last);
@@ -148,7 +148,7 @@ describe('npm run gate -- member', () => {
       await gate('invite', '--email', 'not an address'),
       await gate('invite', '--email', invited, '--role', 'onwer'),
     ];
-    // As an invitation leaves it that is cut off before the account is a member.
+    // The state after an invitation that was interrupted before the account is a member.
     await gate('invite', '--email', invited);
     const again = await gate('invite', '--email', invited, '--role', 'viewer');
     const { link } = JSON.parse(again.stdout) as { link: string };

@@ -53,8 +53,8 @@ describe('POST /v1/auth/login', () => {
   });
 
   /**
-   * Attempts from an address of their own, so that the tests do not use up each other's. A 503 is tried again: on a slow
-   * machine ten password checks wait too long for one another.
+   * Attempts from separate addresses, so that the tests do not use up each other's. A 503 is tried again: on a slow machine, ten password
+   * checks wait too long for one another.
    */
   async function from(address: string, email: string, password: string): Promise<Response> {
     const headers = { 'X-Forwarded-For': address };
@@ -125,7 +125,7 @@ describe('GET /v1/auth/me and POST /v1/auth/logout', () => {
     expect(await jsonOf(response)).to.deep.equal({ id, email, is_verified: false, projects: [project] });
   });
 
-  it('say without an error, at GET /v1/auth/session, that nobody is signed in', async () => {
+  it('return without an error, at GET /v1/auth/session, that nobody is signed in', async () => {
     const { id, email, cookie, project } = await newPerson(service);
     const sessionOf = (given: { cookie?: string }) => jsonOf(call(service, '/v1/auth/session', given));
 

@@ -3,9 +3,9 @@ import { newEmail, newPerson, requestToken } from '../support/accounts.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { median } from '../bench/median.ts';
 
-// In a file of its own that runs alone: it measures how long an answer takes.
+// In a separate file that runs alone, because it measures how long an answer takes.
 
-/** Each comes from an address of its own, whose requests are not held. */
+/** Each request has its own address, and is not held back. */
 const PAIRS = 200;
 
 describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by the clock', () => {
@@ -17,7 +17,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
     await requestToken(service, 'reset', email);
 
     for (let i = 0; i < PAIRS; i += 1) {
-      // In turns, so that what one leaves to do falls into the time of both.
+      // Alternating, so that what one leaves to do falls into the time of both.
       const whose = i % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const);
       for (const who of whose) {
         const asked = who === 'known' ? email : newEmail();
@@ -45,7 +45,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token, by th
 
     await Promise.all(Array.from({ length: 64 }, loop));
 
-    // A burst of 100, then 50 a second, and the 64 that were under way at the end.
+    // A burst of 100, then 50 a second, and the 64 that were in progress at the end.
     expect(answered).to.be.within(100, 100 + 3 * 50 + 64);
   });
 });

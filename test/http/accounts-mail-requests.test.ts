@@ -35,7 +35,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () =
     expect(service.output()).not.to.contain(unknown);
   });
 
-  it('answer 202 when one account is asked for without end, and mail it twenty times', async () => {
+  it('answer 202 to endless requests for one account, and mail it twenty times', async () => {
     const { email } = await newPerson(service);
     const after = newEmail();
     await register(service, after);
@@ -53,7 +53,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () =
     expect(service.output().split(`To: ${email}\n`)).to.have.length(21);
   });
 
-  it('mail a caller’s only request before the many of another', async () => {
+  it('mail a caller’s only request before the many requests of another', async () => {
     const [{ email: first }, { email: last }, { email: only }] = [
       await newPerson(service),
       await newPerson(service),
@@ -70,7 +70,7 @@ describe('POST /v1/auth/forgot-password and /v1/auth/request-verify-token', () =
     expect(mailed.filter((to) => to === only || to === last)).to.deep.equal([only, last]);
   });
 
-  it('answer 202 when one address asks without end, and mail nothing more', async () => {
+  it('answer 202 to endless requests from one address, and mail nothing more', async () => {
     const { email } = await newPerson(service);
     const statuses = new Set<number>();
 

@@ -67,7 +67,7 @@ describe('the own sessions', () => {
     expect((await end(ann.cookie, id)).status).to.equal(404);
   });
 
-  it('can all be ended but the own', async () => {
+  it('can all be ended except the own', async () => {
     const ann = await newPerson(service);
     const others = [await logInAs(ann, 'A phone'), await logInAs(ann, 'A tablet')];
 

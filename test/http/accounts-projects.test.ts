@@ -40,7 +40,7 @@ describe('POST and GET /v1/projects', () => {
     expect(items[1]).to.deep.equal(project);
   });
 
-  it('tell a project from one that does not exist, at GET /v1/projects/{id}', async () => {
+  it('distinguish a project from one that does not exist, at GET /v1/projects/{id}', async () => {
     const [found, none] = [
       await call(service, `/v1/projects/${ann.project.id}`),
       await call(service, '/v1/projects/nobody'),
@@ -60,7 +60,7 @@ describe('POST and GET /v1/projects', () => {
   });
 
   it('create one project for 50 concurrent requests with one name', async () => {
-    // On a slow machine the last in line are told to come back; they do.
+    // On a slow machine, the last ones are told to retry, and do so.
     const createOrComeBack = async (): Promise<Response> => {
       const response = await create(ann, 'Race');
       return response.status === 503 ? createOrComeBack() : response;
@@ -150,7 +150,7 @@ describe('members of a project', () => {
     expect(codes).to.deep.equal(['not_found', 'not_found']);
   });
 
-  it('cannot be looked for without limit: the answer tells which addresses are verified accounts', async () => {
+  it('cannot be searched for without limit: the answer reveals which addresses are verified accounts', async () => {
     const eve = await newPerson(service);
     const path = `/v1/projects/${eve.project.id}/members`;
     const look = () => call(service, path, { cookie: eve.cookie, body: { email: newEmail() } });
@@ -183,7 +183,7 @@ describe('members of a project', () => {
     expect(statuses).to.deep.equal([204, ...Array<number>(9).fill(404)]);
   });
 
-  it('can sign in after they left the only project that they made', async () => {
+  it('can sign in after they left the only project that they created', async () => {
     const cid = await newPerson(service);
     const members = `/v1/projects/${cid.project.id}/members`;
     await call(service, members, { cookie: cid.cookie, body: { email: bob.email, role: 'owner' } });
@@ -197,7 +197,7 @@ describe('members of a project', () => {
     expect((await call(service, '/v1/projects', { cookie, body: { name: 'Next' } })).status).to.equal(201);
   });
 
-  it('cannot be the last owner or a stranger to be removed', async () => {
+  it('cannot be removed if they are the last owner or not a member', async () => {
     const statuses = [await remove(ann.id), await remove(bob.id), await remove('none')];
 
     expect(statuses.map(({ status }) => status)).to.deep.equal([409, 404, 404]);

@@ -7,7 +7,7 @@ import { useSharedService } from '../support/shared-service.ts';
 describe('POST /v1/auth/register', () => {
   const service = useSharedService();
 
-  it('answers 201 with the account, makes a first project and sends no mail', async () => {
+  it('answers 201 with the account, creates a first project and sends no mail', async () => {
     const email = newEmail();
 
     const response = await register(service, email);
@@ -91,10 +91,10 @@ describe('a registration interrupted between the account and its project', () =>
     const first = await startTestService();
     const { email, project } = await newPerson(first);
     await first.stop();
-    // With the rows goes what the engine remembers of their inserts: as if they had never been made.
+    // Along with the rows, the engine's memory of their inserts is removed, as if they had never been made.
     await runOnStore(first.dataDir, 'TRUNCATE TABLE projects');
 
-    // Its store is not empty, and the project of its demo.json is gone.
+    // Its store is not empty, but the project of its demo.json is gone.
     const second = await startTestService({ dataDir: first.dataDir, env: { GATE_DEMO: '0' } });
     const mended = await newPerson(second, email);
     await second.stop();

@@ -34,7 +34,7 @@ describe('an account that a stranger registered on the address of somebody else'
     return { stranger, mate, ways };
   }
   const webhook = ({ project }: Person) => `/v1/projects/${project.id}/alerts/webhook`;
-  /** What the holder of the address finds in the project. */
+  /** What the owner of the address finds in the project. */
   const seenIn = async ({ project }: Person, cookie: string) => {
     const read = <T>(what: string) =>
       jsonOf<T>(call(service, `/v1/projects/${project.id}/${what}`, { cookie }));
@@ -46,7 +46,7 @@ describe('an account that a stranger registered on the address of somebody else'
   const reset = async (email: string) =>
     useToken(service, 'reset', await mailedToken(service, 'reset', email), NEW_PASSWORD);
 
-  it('loses its sessions, keys, webhook and members when the holder of the address resets the password', async () => {
+  it('loses its sessions, keys, webhook and members when the owner of the address resets the password', async () => {
     const email = newEmail();
     const { stranger, ways } = await registerOn(email);
     const before = await ways();
@@ -88,7 +88,7 @@ describe('an account that a stranger registered on the address of somebody else'
     ]);
   });
 
-  it('is warned of these losses in the mail of the first reset, and not in the next one', async () => {
+  it('is warned about these losses in the mail of the first reset, and not in the next one', async () => {
     const email = newEmail();
     await newPerson(service, email);
     const warning = async () => {
@@ -100,7 +100,7 @@ describe('an account that a stranger registered on the address of somebody else'
     expect([await warning(), await warning()]).to.deep.equal([true, false]);
   });
 
-  it('keeps what its holder makes after that, at the next reset', async () => {
+  it('keeps what its owner creates later, at the next reset', async () => {
     const email = newEmail();
     const { stranger } = await registerOn(email);
     await reset(email);
@@ -112,7 +112,7 @@ describe('an account that a stranger registered on the address of somebody else'
     expect(await ingest(service, key)).to.equal(202);
   });
 
-  it('is not proved by a password change while signed in', async () => {
+  it('is not verified by a password change while signed in', async () => {
     const email = newEmail();
     const { stranger, ways } = await registerOn(email);
     const body = { password: 'correct horse battery', new_password: 'changed by the stranger' };

@@ -22,7 +22,7 @@ const PASSWORDS = {
   second: 'second secret phrase',
 };
 
-/** A life of an account through every route, well and badly; resolves with every secret that was in it. */
+/** The life of an account through every route, with valid and invalid calls. Resolves with every secret that occurred. */
 async function live(service: TestService, mailServer: MailServer): Promise<Record<string, string>> {
   const email = newEmail();
   await register(service, email, PASSWORDS.first);
@@ -45,7 +45,7 @@ async function live(service: TestService, mailServer: MailServer): Promise<Recor
       mailServer.mails.map(({ text }) => new RegExp(`/${path}/([\\w-]+)`).exec(text)?.[1]).find(Boolean),
     );
   const tokens = { verify: await token('verify-email'), reset: await token('reset-password') };
-  // As a browser asks for the dashboard's pages, and as someone may who has it wrong.
+  // Like a browser that requests the dashboard's pages, and like someone who mistypes their addresses.
   for (const path of [
     `/verify-email/${tokens.verify}`,
     `/reset-password/${tokens.reset}?token=${tokens.reset}`,

@@ -12,7 +12,7 @@ describe('a session', () => {
   const clock = createServiceClock();
   const service = useTestService({ env: clock.env });
 
-  it('ends when it is not used for 12 hours', async () => {
+  it('ends after 12 hours without use', async () => {
     const { cookie } = await newPerson(service);
 
     clock.passMs(12 * HOUR_MS - 60_000);

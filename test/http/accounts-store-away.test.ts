@@ -35,7 +35,7 @@ describe('with a store that accepts connections and never answers', () => {
       env: { GATE_DEMO: '0', GATE_CLICKHOUSE_URL: `http://127.0.0.1:${port}/gatehouse` },
     });
     clearTimeout(freed);
-    // The failed start is remembered for a second; after it the store is asked again, and hangs.
+    // The failed start is remembered for a second. After that, the store is asked again, and hangs.
     await sleep(1500);
   });
   after(async () => {
@@ -63,7 +63,7 @@ describe('with a store that accepts connections and never answers', () => {
     expect(answers).to.deep.equal(calls.map(([name]) => [name, 503, '5', 'store_unavailable', true]));
   });
 
-  it('answers at once what needs no store: a missing session, a bad key, a bad body, a request for mail', async () => {
+  it('answers at once if it needs no store: a missing session, a bad key, a bad body, a request for mail', async () => {
     const responses = [
       await call(service, '/v1/auth/me'),
       await call(service, '/v1/projects/x/keys'),

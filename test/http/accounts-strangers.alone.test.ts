@@ -25,7 +25,7 @@ describe('while 90 callers register without pause', () => {
     expect(logins.map(({ status }) => status)).to.deep.equal(Array(8).fill(200));
   });
 
-  it('refused registrations do not use up those of their address', async () => {
+  it('refused registrations do not use up the limit of their address', async () => {
     const { email } = await newPerson(service);
     const refused = await Promise.all(Array.from({ length: 600 }, () => registerFrom('203.0.113.2', email)));
 

@@ -25,7 +25,7 @@ describe('a one-time token whose use was answered 503', () => {
   const { server, service } = useServiceOnServer({ GATE_TEST_SCRYPT_MS: '400' });
 
   for (const [kind, table] of WRITES) {
-    it(`works once when it is used again: ${kind}, the write to ${table} failed`, async () => {
+    it(`works once when it is retried: ${kind}, the write to ${table} failed`, async () => {
       const { email } = await newPerson(service);
       const token = await mailedToken(service, kind, email);
       await server.fail({ on: 'insert', table, does: 'fail', with: 'TABLE_IS_READ_ONLY' });
@@ -42,12 +42,12 @@ describe('a one-time token whose use was answered 503', () => {
     });
   }
 
-  it('works when it is used again: too many passwords were being checked', async () => {
+  it('works when it is retried: too many passwords were being checked', async () => {
     const tokens: string[] = [];
     while (tokens.length < 4)
       tokens.push(await mailedToken(service, 'reset', (await newPerson(service)).email));
     let isOver = false;
-    // More than may wait, and whoever is refused comes back: a place is rarely free.
+    // More than may wait, and refused callers retry: a place is rarely free.
     const crowd = Array.from({ length: 80 }, async () => {
       while (!isOver) await logIn(service, newEmail());
     });

@@ -19,7 +19,7 @@ describe('one-time tokens', () => {
   const clock = createServiceClock();
   const service = useTestService({ env: { ...clock.env, GATE_TRUSTED_PROXIES: '127.0.0.0/8' } });
 
-  /** Comes back for as long as it is told to: on a slow machine fifty wait too long for one another. */
+  /** Retries for as long as it is told to: on a slow machine, fifty wait too long for one another. */
   async function useUntilTold(kind: TokenKind, token: string): Promise<string> {
     const response = await useToken(service, kind, token);
     if (response.status === 503) return useUntilTold(kind, token);
@@ -66,7 +66,7 @@ describe('one-time tokens', () => {
     expect(statuses.map(({ status }) => status)).to.deep.equal([422, 200]);
   });
 
-  it('keep both the verification and the new password when they are used at once', async () => {
+  it('keep both the verification and the new password when they are used at the same time', async () => {
     const { email } = await newPerson(service);
     const [verify, reset] = [
       await mailedToken(service, 'verify', email),
@@ -127,11 +127,11 @@ describe('one-time tokens', () => {
     });
   }
 
-  it('can be guessed 300 times from one address, also at once, and then not until later', async () => {
+  it('allow 300 guesses from one address, even at once, and then none until later', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.9' };
     const guess = () => call(service, '/v1/auth/verify', { body: { token: 'x'.repeat(43) }, headers });
     const answers: Response[] = [];
-    // Some are told to come back: on a slow machine they wait too long for one another.
+    // Some are told to retry: on a slow machine they wait too long for one another.
     while (!answers.some(({ status }) => status === 429))
       answers.push(...(await Promise.all(Array.from({ length: 32 }, guess))));
     const refused = answers.find(({ status }) => status === 429);
@@ -153,7 +153,7 @@ describe('one-time tokens', () => {
         await mailedToken(service, kind, email),
       ];
       clock.passMs(lifetimeMs - 10_000);
-      // A reset ends the other reset tokens, so the late one is a new one.
+      // A reset invalidates the other reset tokens, so the expired one is a new one.
       expect((await useToken(service, kind, withTimeout)).status).to.equal(200);
       const expiring = kind === 'verify' ? late : await mailedToken(service, kind, email);
       clock.passMs(kind === 'verify' ? 11_000 : lifetimeMs + 1000);

@@ -39,7 +39,7 @@ describe('activity of reads with GATE_READ_AUTH=required', () => {
   const read = async (path: string, credential: { cookie?: string; key?: string }, body?: unknown) =>
     (await call(service, `/v1/projects/${owner.project.id}/${path}`, { ...credential, body })).status;
 
-  it('has one entry per actor, kind and hour, and none of refused reads', async () => {
+  it('has one entry per actor, kind and hour, and none for refused reads', async () => {
     const { cookie } = viewer;
     const reads = [
       'summary',
@@ -78,7 +78,7 @@ describe('activity of reads with GATE_READ_AUTH=required', () => {
     ]);
   });
 
-  it('has one entry per hour over a restart, too', async () => {
+  it('has one entry per hour even across a restart', async () => {
     await read('audit/timeseries', { key });
     const before = await entriesOf(service, owner);
     await service.stop();
@@ -92,7 +92,7 @@ describe('activity of reads with GATE_READ_AUTH=required', () => {
     expect(await entriesOf(service, owner)).to.deep.equal(before);
   });
 
-  it('has an entry of every export', async () => {
+  it('has an entry for every export', async () => {
     const before = await entriesOf(service, owner);
     for (const query of ['', '', '?format=csv&window=7d'])
       expect(await read(`audit/decisions/export${query}`, { key })).to.equal(200);
@@ -110,7 +110,7 @@ describe('activity of reads with GATE_READ_AUTH=required', () => {
 describe('activity of reads with GATE_READ_AUTH=open', () => {
   const service = useSharedService();
 
-  it('has an entry of every export, with the caller where a valid credential names one, and none of reads', async () => {
+  it('has an entry for every export, with the caller if a valid credential names one, and none for reads', async () => {
     const { owner, project_id, key } = service;
     const other = await newPerson(service);
     const get = (path: string, credential = {}) =>
@@ -136,7 +136,7 @@ describe('activity of reads with GATE_READ_AUTH=open', () => {
     expect(byKey).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('has no entry of a project that does not exist', async () => {
+  it('has no entry for a project that does not exist', async () => {
     expect((await call(service, '/v1/projects/none/audit/decisions/export')).status).to.equal(200);
   });
 });

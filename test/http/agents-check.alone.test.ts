@@ -5,7 +5,7 @@ import { checkDraft } from '../support/agents.ts';
 import { outcomeOf } from '../support/audit.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
-// In a file of its own that runs alone: it keeps the processors busy and measures how long an answer takes.
+// In a separate file that runs alone: it keeps the processors busy and measures how long an answer takes.
 
 describe('a check that takes too long', () => {
   const service = useSharedService();
@@ -17,7 +17,7 @@ describe('a check that takes too long', () => {
       () => (isOver = true),
     );
     const waitsMs: number[] = [];
-    // The first policies are read and compiled meanwhile.
+    // The first policies are read and compiled at the same time.
     await sleep(1_000);
     while (!isOver) {
       const startMs = performance.now();
@@ -26,7 +26,7 @@ describe('a check that takes too long', () => {
       await sleep(50);
     }
 
-    // One of them may meet a busy machine; without a thread each check would hold up all others for a minute.
+    // One of them may be slow on a busy machine. Without a thread, each check would delay all others for a minute.
     waitsMs.sort((a, b) => a - b);
     expect(waitsMs[Math.floor(waitsMs.length / 2)]).to.be.below(200);
     expect(waitsMs.at(-1)).to.be.below(1_000);

@@ -9,10 +9,10 @@ import { rssMb } from '../support/rss.ts';
 import { useSharedService } from '../support/shared-service.ts';
 import { watchWaits } from '../support/waits.ts';
 
-// In a file of its own that runs alone: it keeps the processors busy and measures how long an answer takes.
+// In a separate file that runs alone: it keeps the processors busy and measures how long an answer takes.
 
 const TEXT_BYTES = 64 * 1024;
-/** Each takes up to a second of a processor to parse. */
+/** Each takes up to a second of processor time to parse. */
 const HOSTILE = [`[${','.repeat(TEXT_BYTES - 1)}`, '"'.repeat(TEXT_BYTES), 'a: b\n'.repeat(TEXT_BYTES / 5)];
 const WAIT_MS_MAX = 400;
 
@@ -92,7 +92,7 @@ describe('the replay of large records', () => {
     await Promise.all([1, 2].map(() => checkDraft(service, 'heavy', page)));
     const beforeMb = rssMb(service.pid);
     const waits = watchWaits(`${service.url}/healthz`, () => rssMb(service.pid));
-    // A project has one thread, so two at once would run one after the other, too.
+    // A project has one thread, so two at once would also run one after the other.
     const check = () => jsonOf<{ replay: object }>(checkDraft(service, 'heavy', draft));
     const [first, second] = [await check(), await check()];
     const { slowestMs, peak } = await waits.end();

@@ -44,7 +44,7 @@ describe('POST /v1/agents', () => {
     );
   });
 
-  it('answers 200 and makes no version when the same manifest comes again', async () => {
+  it('answers 200 and creates no version for the same manifest', async () => {
     const manifest = { name: 'again', tools: ['a', { name: 'b', annotations: { destructiveHint: true } }] };
     const first = await jsonOf<SavedAgent>(register(service, manifest));
     const second = await register(service, manifest);
@@ -56,7 +56,7 @@ describe('POST /v1/agents', () => {
     );
   });
 
-  it('makes no version when only the order of annotations or an unknown one changes', async () => {
+  it('creates no version when only the order of annotations or an unknown one changes', async () => {
     let deep: unknown = true;
     for (let depth = 0; depth < 3_000; depth += 1) deep = [deep];
     const annotations: unknown[] = [
@@ -78,7 +78,7 @@ describe('POST /v1/agents', () => {
     ]);
   });
 
-  it('makes a new version of a changed manifest and keeps an edited policy_yaml and system_md', async () => {
+  it('creates a new version for a changed manifest and keeps an edited policy_yaml and system_md', async () => {
     await register(service, { name: 'news', tools: ['search'], system_md: 'as registered' });
     const edited = policyText('edited in the dashboard');
     await save(service, 'news', { policy_yaml: edited, system_md: 'as edited' });
@@ -95,7 +95,7 @@ describe('POST /v1/agents', () => {
     expect(fetched.agent_yaml).to.equal('name: news\ntools:\n  - name: search\n  - name: more\n');
   });
 
-  it('stores a given agent_yaml, and makes a version of a new one', async () => {
+  it('stores a given agent_yaml, and creates a version for a new one', async () => {
     await register(service, { name: 'yaml', tools: ['a'], agent_yaml: 'one: 1\n' });
     expect(await jsonOf(fetchAgent(service, 'yaml'))).to.include({ agent_yaml: 'one: 1\n', system_md: '' });
 
@@ -154,7 +154,7 @@ describe('POST /v1/agents', () => {
     });
   }
 
-  it('refuses tools that no policy could name: "*", an empty name, more than 128 bytes, more than 256 tools', async () => {
+  it('refuses tools that a policy cannot name: "*", an empty name, more than 128 bytes, more than 256 tools', async () => {
     const bad = [
       ['*'],
       [''],
@@ -178,7 +178,7 @@ describe('POST /v1/agents', () => {
     [{ annotations: {} }, '/tools/0/name', 'is required'],
     [5, '/tools/0', 'must be string, not number'],
   ] as const)
-    it(`says of the tool ${JSON.stringify(tool)} that ${path} ${message}`, async () => {
+    it(`reports for the tool ${JSON.stringify(tool)} that ${path} ${message}`, async () => {
       const response = await register(service, { name: 'bad', tools: [tool] });
 
       expect(await response.json()).to.deep.include({ detail: `${path} ${message}` });

@@ -45,7 +45,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect((await fetchAgent(service, 'save')).headers.get('etag')).to.equal(saved.etag);
   });
 
-  it('makes no version when nothing changes', async () => {
+  it('creates no version when nothing changes', async () => {
     await register(service, { name: 'same', tools: ['search'], system_md: 'x' });
     const first = await jsonOf<SavedAgent>(save(service, 'same', { system_md: 'x' }));
     const second = await jsonOf<SavedAgent>(save(service, 'same', {}));
@@ -79,7 +79,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     expect(record_hash).to.equal(recordHash(record));
   });
 
-  it('returns 422 for a note that is empty, too long or no text', async () => {
+  it('returns 422 for a note that is empty, too long or not text', async () => {
     await register(service, { name: 'misnoted', tools: ['search'] });
     for (const note of ['', 'x'.repeat(501), 'a\tb', 'a\rb', '\0', '\u0085', '\ud800', 7, null]) {
       const response = await save(service, 'misnoted', { system_md: 'x', note });
@@ -124,7 +124,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
     }
   });
 
-  it('returns 422 body_invalid with every position for a definition that is no YAML, and saves nothing', async () => {
+  it('returns 422 body_invalid with every position for a definition that is not YAML, and saves nothing', async () => {
     await register(service, { name: 'torn', tools: ['search'], agent_yaml: 'name: [' });
     const response = await save(service, 'torn', { agent_yaml: 'name: torn\ntools: [\n', system_md: 'new' });
     const problem = await jsonOf<{ code: string; errors: { path: string; line: number; column: number }[] }>(
@@ -170,7 +170,7 @@ describe('PUT /v1/projects/{id}/agents/{name}', () => {
 
   it('serves a policy that is too big for a bundle without one, under another ETag', async () => {
     await register(service, { name: 'big', tools: ['search'] });
-    // A number is a few bytes of text and more in the module.
+    // A number takes a few bytes of text and more in the module.
     const numbers = Array.from({ length: 85 }, (_, i) => i).join(', ');
     const rule = (i: number) =>
       `  - {id: r${i}, when: {arg: a, in: [${numbers}]}, effect: deny, reason: Closed}`;
@@ -329,12 +329,12 @@ rules:
     ]);
   });
 
-  it('compares the draft with the saved policy, too, page by page', async () => {
+  it('also compares the draft with the saved policy, page by page', async () => {
     const agent = 'compare';
     await register(service, { name: agent, tools: ['search'] });
     await save(service, agent, { policy_yaml: policyText('saved') });
     const occurred_at = new Date(Date.now() - 60_000).toISOString();
-    // Recorded by another policy than the saved one, which allows them. Some at the same time.
+    // Recorded under a policy other than the saved one, which allows them. Some at the same time.
     for (let index = 0; index < 5; index += 1) {
       const time = index < 3 ? { occurred_at } : {};
       const recorded = { outcome: 'deny', error_type: 'policy_denied', reason: 'No' };

@@ -42,7 +42,7 @@ describe('the alert settings of a project', () => {
     expect(await settings()).to.deep.equal(changed);
   });
 
-  it('have no rules but their own, whatever is asked for', async () => {
+  it('have only their own rules, whatever is requested', async () => {
     const changed = await jsonOf<Settings>(ask('/settings', 'PUT', { rules: { denials: true, other: [1] } }));
 
     expect(changed.rules).to.have.all.keys('denials', 'new_names', 'silence');

@@ -26,7 +26,7 @@ describe('npm run gate -- audit verify', () => {
     await checkpointFrom(service, EVENTS);
   });
 
-  /** In the data directory of the running service, which it has locked: the command must not open it. */
+  /** In the data directory of the running service, which holds its lock: the command must not open it. */
   async function gate(...args: string[]) {
     const project = ['--project', service.project_id, '--url', service.url, '--bearer', service.key];
     const { code, stdout, stderr } = await runGate({
@@ -46,7 +46,7 @@ describe('npm run gate -- audit verify', () => {
     expect(existsSync(state)).to.equal(true);
   });
 
-  it('says in words what it found, and ends with the exit code of the verdict', async () => {
+  it('reports in words what it found, and ends with the exit code of the verdict', async () => {
     const none = join(directory, 'none.txt');
     writeFileSync(none, 'xxx\n');
     const unreadable = await gate('verify', '--receipts', none);
@@ -59,7 +59,7 @@ describe('npm run gate -- audit verify', () => {
     );
   });
 
-  it('hints at a wrong id where there is nothing to verify, with JSON on standard error', async () => {
+  it('hints at a wrong id if there is nothing to verify, with JSON on standard error', async () => {
     const args = ['audit', 'verify', '--project', 'nope', '--url', service.url, '--json'];
 
     const { code, stdout, stderr } = await runGate({ dataDir: service.dataDir, args });
@@ -81,7 +81,7 @@ describe('npm run gate -- audit verify', () => {
   });
 });
 
-describe('npm run gate -- audit verify, of more records than a page of an export has', () => {
+describe('npm run gate -- audit verify, with more records than a page of an export', () => {
   const service = useSharedService();
   const records = 6000;
 

@@ -40,7 +40,7 @@ describe('bearer keys', () => {
   const send = async (key: string) => outcomeOf(await sendDecision(service, decisionEvent(), { key }));
   const rootKey = () => importPKCS8(readFileSync(join(service.dataDir, 'signing-key.pem'), 'utf8'), 'EdDSA');
 
-  /** A key as the service would make it, but for what is given. */
+  /** A key as the service would issue it, except for the given fields. */
   async function forged({ claims, kid, key }: { claims?: JWTPayload; kid?: string; key?: KeyObject } = {}) {
     const header = { ...decodeProtectedHeader(first.key), alg: 'EdDSA', ...(kid !== undefined && { kid }) };
     return new SignJWT({ ...decodeJwt(first.key), ...claims })
@@ -140,7 +140,7 @@ describe('bearer keys', () => {
       'base64url',
     );
     const flipped = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1);
-    // The last four bits of the signature's text stand for nothing.
+    // The last four bits of the signature's text are unused.
     const [last = ''] = signature.slice(-1);
     const respelled = signature.slice(0, -1) + BASE64URL[BASE64URL.indexOf(last) ^ 1];
     const bad = [
@@ -179,7 +179,7 @@ describe('bearer keys', () => {
     }
   });
 
-  it('a receipt is 401, though the root key signed it and it is of the id of a key', async () => {
+  it('a receipt is 401, although the root key signed it and it has the id of a key', async () => {
     const event = { ...decisionEvent(), event_id: first.key_id };
     const { headers } = await sendDecision(service, event, { headers: { 'Gate-Want-Receipt': '1' } });
     const receipt = headers.get('Gate-Receipt') ?? '';

@@ -23,7 +23,7 @@ const SEED = Number(process.env['GATE_TEST_SEED'] ?? randomInt(2 ** 31));
 const REQUESTS_MIN = 2000;
 const ANSWER_MS_MAX = 10_000;
 const CALLERS = 8;
-/** Requests for one operation: fewer where each hashes a password or renders a page, more where they cost least. */
+/** Requests for one operation: fewer if each hashes a password or renders a page, more if they cost little. */
 const REQUESTS = 20;
 const REQUESTS_FOR: Record<string, number> = {
   register: 10,
@@ -52,7 +52,7 @@ describe(`requests generated from the OpenAPI document (GATE_TEST_SEED=${SEED})`
   });
   after(() => agent.destroy());
 
-  /** A project with everything in it that a request can name. */
+  /** A project with everything that a request can name. */
   async function createWorld(): Promise<World> {
     const person = await newPerson(service);
     const scope = 'emit_audit read_audit edit_policy';
@@ -93,7 +93,7 @@ describe(`requests generated from the OpenAPI document (GATE_TEST_SEED=${SEED})`
     };
   }
 
-  /** Not fetch, which would repair a path. Every caller has an address of its own, so that none uses up its attempts. */
+  /** Not fetch, which would repair a path. Every caller has its own address, so that none uses up its attempts. */
   function send(method: string, { path, headers, body }: Generated): Promise<Answer> {
     const [hostname, port] = [new URL(service.url).hostname, new URL(service.url).port];
     const from = { 'X-Forwarded-For': `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}` };
@@ -144,16 +144,16 @@ describe(`requests generated from the OpenAPI document (GATE_TEST_SEED=${SEED})`
 
     expect(faults.slice(0, 5)).to.deep.equal([]);
     expect(count).to.be.at.least(REQUESTS_MIN);
-    // They reach behind the checks, and are refused for many reasons.
+    // They get past the checks, and are refused for many reasons.
     expect(statuses[200]).to.be.above(count / 10);
     expect(statuses[202]).to.be.above(count / 10);
     expect(Object.keys(statuses).length).to.be.above(8);
   });
 
-  /** A busy machine may hold up one of the callers who change the same agent. */
+  /** A busy machine may delay one of the callers who change the same agent. */
   const isFault = ({ status, text }: Answer) => status >= 500 && !text.includes('"code":"overloaded"');
 
-  it('with a tampered key or cookie get 401, and with a tampered cursor 422 or another place of the list', async () => {
+  it('with a tampered key or cookie get 401, and with a tampered cursor 422 or another position in the list', async () => {
     const { credentials, queries, params } = world;
     const { Authorization = '' } = credentials['bearerKey'] ?? {};
     const { Cookie = '' } = credentials['session'] ?? {};

@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const PATH = '/v1/audit/decisions';
 const MIB = 1024 * 1024;
 
-/** The lines that the service logged as errors. In a healthy day there are none. */
+/** The lines that the service logged as errors. On a healthy day there are none. */
 function errorsIn(output: string): string[] {
   return output.split('\n').filter((line) => /"level":[56]0/.test(line));
 }
@@ -35,7 +35,7 @@ describe('a hostile request', () => {
     ...headers,
   });
 
-  /** Sends the bytes to a connection of their own, and tells how they are refused. */
+  /** Sends the bytes on a separate connection, and returns how they are refused. */
   const refusal = async (...parts: (string | Buffer)[]) => codeOf(await exchange(service.url, ...parts));
 
   it('a body of 10 MB is 413, with a length and without', async () => {
@@ -63,7 +63,7 @@ describe('a hostile request', () => {
     expect(await refusal(head(PATH, headers), '{')).to.deep.equal([413, 'body_too_large']);
   });
 
-  it('chunked bodies that are torn or wrong are 400', async () => {
+  it('chunked bodies that are incomplete or invalid are 400', async () => {
     for (const bytes of [
       'zz\r\n',
       '5\r\nab\r\n0\r\n\r\n',
@@ -103,7 +103,7 @@ describe('a hostile request', () => {
     expect(broken.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('a hundred callers that disconnect in their body cause no error', async () => {
+  it('a hundred callers that disconnect while sending their body cause no error', async () => {
     const connections = await Promise.all(Array.from({ length: 100 }, () => openRaw(service.url)));
     for (const [i, connection] of connections.entries()) {
       const headers =

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../server/durations.ts';
 
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const EVENTS = 150;
-/** About a third of the events are right. A run with fewer than this compared too little. */
+/** About a third of the events are valid. A run with fewer than this compared too little. */
 const RECORDED_MIN = EVENTS / 8;
 
 const OBJECTS = [
@@ -65,7 +65,7 @@ const NO_EVENTS = [
   '{"a":1}}',
 ] as const;
 
-/** The text of a random event: right, nearly right or nonsense. It may repeat the event_id of an earlier one. */
+/** The text of a random event: valid, nearly valid or nonsense. It may repeat the event_id of an earlier one. */
 function eventText(random: Random, whole: Record<string, unknown>, ids: string[]): string {
   const uuid = random.uuid();
   if (random.chance(0.1)) return random.pick(NO_EVENTS).replace('UPPER', uuid.toUpperCase());
@@ -87,7 +87,7 @@ function eventText(random: Random, whole: Record<string, unknown>, ids: string[]
   return `{${[...members, ...(random.chance(0.2) ? ['"project_id":"other"', '"unknown":0.10'] : [])].join(',')}}`;
 }
 
-/** Each of the objects once for certain, whatever the seed. */
+/** Each of the objects at least once, whatever the seed. */
 function withArguments(random: Random, text: string): string {
   const event = JSON.stringify(decisionEvent({ event_id: random.uuid(), arguments: 'HERE', hint: { n: 1 } }));
   return event.replace('"HERE"', () => text);
@@ -95,7 +95,7 @@ function withArguments(random: Random, text: string): string {
 
 type Outcome = { status: number; code?: string; detail?: string; errors?: object[] };
 
-/** Of an event that was not rejected, only that is known. The server's time is in a detail, and differs. */
+/** For an event that was not rejected, only that is known. A detail contains the server's time, which differs. */
 function outcomeFrom({ status, code, detail, errors }: Outcome): Outcome | 'recorded' {
   if (status === 202) return 'recorded';
   return {

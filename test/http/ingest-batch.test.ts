@@ -57,7 +57,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect(await stored(agent_name)).to.have.members(idsOf(events));
   });
 
-  it('judges each event alone, and rejects in the order and by the index of events', async () => {
+  it('judges each event separately, and rejects in the order and by the index of events', async () => {
     const agent_name = randomUUID();
     const [good, alsoGood] = eventsOf(2, { agent_name });
     const upper = randomUUID().toUpperCase();
@@ -216,7 +216,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect(await send(lines.join(''))).to.deep.equal({ ...none, accepted: 4 });
   });
 
-  it('rejects alone a line that is not UTF-8, and keeps a replacement character that was sent', async () => {
+  it('rejects only a line that is not UTF-8, and keeps a replacement character that was sent', async () => {
     const agent_name = randomUUID();
     const good = decisionEvent({ agent_name, reason: '\ufffd é 😀' });
     const bad = Buffer.from(JSON.stringify(decisionEvent({ agent_name, reason: 'é' })), 'latin1');
@@ -230,7 +230,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect((await readAllDecisions(service, agent_name))[0]?.['reason']).to.equal('\ufffd é 😀');
   });
 
-  it('has at most 1,000 events: of one more none is written', async () => {
+  it('has at most 1,000 events: with one more, none is written', async () => {
     const agent_name = randomUUID();
     const [most, one] = [eventsOf(1000, { agent_name }), eventsOf(1, { agent_name: randomUUID() })];
 
@@ -264,7 +264,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     });
   });
 
-  it('is refused beyond 8 MiB without a length, too', async () => {
+  it('is refused beyond 8 MiB even without a length', async () => {
     const chunk = `${(1 * MIB).toString(16)}\r\n${' '.repeat(MIB)}\r\n`;
     const headers = {
       Authorization: `Bearer ${service.key}`,
@@ -279,7 +279,7 @@ describe('POST /v1/audit/decisions/batch', () => {
     expect(codeOf(answer)).to.deep.equal([413, 'batch_too_large']);
   });
 
-  it('rejects alone an event over 1 MiB, and tells which', async () => {
+  it('rejects only an event over 1 MiB, and names it', async () => {
     const agent_name = randomUUID();
     const [good, large] = eventsOf(2, { agent_name });
     const text = JSON.stringify({ ...large, unknown: '' });

@@ -19,7 +19,7 @@ const HINT_BYTES_MAX = 4096;
 /** One code point, two UTF-16 units, four bytes. */
 const EMOJI = '😀';
 
-/** An object that takes exactly so many bytes as JSON. */
+/** An object that takes exactly this many bytes as JSON. */
 function objectOf(bytes: number, fill = 'x'): { a: string } {
   const rest = bytes - Buffer.byteLength(JSON.stringify({ a: '' }));
   const size = Buffer.byteLength(fill);

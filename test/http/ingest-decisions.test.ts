@@ -16,7 +16,7 @@ describe('POST /v1/audit/decisions', () => {
     return items[0] ?? {};
   }
 
-  it('accepts each of the three outcomes and derives error_type where none was sent', async () => {
+  it('accepts each of the three outcomes and derives error_type if none was sent', async () => {
     const derived: Record<string, string> = {
       allow: '',
       deny: 'policy_denied',
@@ -127,7 +127,7 @@ describe('POST /v1/audit/decisions', () => {
     ).to.deep.equal(accepted);
   });
 
-  it('answers 422 when a field has the wrong type or the outcome is none of the three', async () => {
+  it('answers 422 when a field has the wrong type or the outcome is not one of the three', async () => {
     const wrong: Record<string, unknown[]> = {
       hint: ['{}', 1, [], true],
       arguments: ['{}', 0, [{}], false],
@@ -146,7 +146,7 @@ describe('POST /v1/audit/decisions', () => {
     }
   });
 
-  it('ignores unknown keys, also those that the server sets', async () => {
+  it('ignores unknown keys, including those that the server sets', async () => {
     const session_id = randomUUID();
     const foreign = {
       project_id: 'someone-else',

@@ -72,7 +72,7 @@ describe('POST /v1/audit/llm-invocations', () => {
     ['cost_usd', '1e400', 'must be number or null, not a number that is too large'],
     ['cost_usd', '"1"', 'must be number or null, not string'],
   ] as const)
-    it(`says of ${field} ${value} that it ${message}`, async () => {
+    it(`reports for ${field} ${value} that it ${message}`, async () => {
       const body = JSON.stringify(llmInvocation({ [field]: 12345 })).replace('12345', value);
       const response = await sendLlm(service, body);
 

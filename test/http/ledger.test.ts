@@ -15,8 +15,8 @@ const NOTHING = { emitters: 0, unclosed: 0, emitted: 0, received: 0, dropped: 0,
 const sizes = ({ from_sequence, to_sequence, dropped, missing }: GapItem) =>
   [from_sequence, to_sequence, dropped, missing] as const;
 
-describe('what senders tell of their own count', () => {
-  it('a project whose senders tell nothing has nothing to show', async () => {
+describe('what senders report about their own count', () => {
+  it('a project whose senders report nothing has nothing to show', async () => {
     const service = await sharedService();
     await call(service, '/v1/audit/decisions', { key: service.key, body: decisionEvent() });
 
@@ -25,7 +25,7 @@ describe('what senders tell of their own count', () => {
     expect(await readSummary(service)).to.include({ completeness: null });
   });
 
-  it('counts a gap as dropped as far as the later number reports, and the rest as missing', async () => {
+  it('counts the drops that the later number reports as dropped, and the rest of a gap as missing', async () => {
     const service = await sharedService();
     const emitter = emitterOf(service);
     for (const [sequence, dropped] of [
@@ -98,7 +98,7 @@ describe('what senders tell of their own count', () => {
     expect(gaps.map(sizes)).to.deep.equal([[2, 5, 3, 1]]);
     expect(gaps[0]).to.include({ agent_name: 'bot' });
     expect(gaps[0]?.after).to.equal((await readDecisions(service)).items[0]?.received_at);
-    // A straggler fills its place.
+    // A late event fills its gap.
     await emitter.send({ sequence: 3, dropped: 1 });
     expect(await completenessOf(service)).to.include({ emitted: 5, received: 2, dropped: 3, missing: 0 });
   });
@@ -132,7 +132,7 @@ describe('what senders tell of their own count', () => {
     expect(await completenessOf(service)).to.include({ emitted: 7, received: 4, dropped: 3, missing: 0 });
   });
 
-  it('a header that is absent or malformed costs no event and tells nothing', async () => {
+  it('a header that is absent or malformed costs no event and reports nothing', async () => {
     const service = await sharedService();
     const good = randomUUID();
     const single: Record<string, string>[] = [
@@ -193,7 +193,7 @@ describe('what senders tell of their own count', () => {
     ]);
   });
 
-  it('an upper-case emitter is the same one, and re-posts change nothing, whatever they tell', async () => {
+  it('an upper-case emitter is the same one, and re-posts change nothing, whatever they report', async () => {
     const service = await sharedService();
     const id = randomUUID();
     const event_id = randomUUID();
@@ -250,7 +250,7 @@ describe('what senders tell of their own count', () => {
     ]);
   });
 
-  it('counts decisions and usage together, and the summary decisions alone', async () => {
+  it('counts decisions and usage together; the summary counts decisions only', async () => {
     const service = await sharedService();
     const id = randomUUID();
     const usage = emitterOf(service, 'llm_invocations', id);
@@ -273,7 +273,7 @@ describe('what senders tell of their own count', () => {
     expect(streams).to.have.members(['decisions', 'llm_invocations', 'llm_invocations']);
   });
 
-  it('cuts the percentage', async () => {
+  it('truncates the percentage', async () => {
     const service = await sharedService();
     const emitter = emitterOf(service);
     await emitter.batch(
@@ -308,7 +308,7 @@ describe('what senders tell of their own count', () => {
     expect(times).to.deep.equal(times.toSorted().toReversed());
   });
 
-  it('says what is wrong with a query', async () => {
+  it('reports what is wrong with a query', async () => {
     const service = await sharedService();
     const code = (endpoint: string, query: Record<string, string>) => refusal(service, endpoint, { query });
 

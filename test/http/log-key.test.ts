@@ -11,7 +11,7 @@ import { type Problem } from '../support/reads.ts';
 import { startTestService } from '../support/service.ts';
 
 describe('the log key', () => {
-  it('is made at first boot, apart from the root key, and no service signs with another one', async () => {
+  it('is created at first boot, separate from the root key, and no service signs with another one', async () => {
     const first = await startTestService();
     const key = await logKey(first);
     const checkpoint = await logText(first, 'checkpoint');

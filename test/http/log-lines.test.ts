@@ -93,7 +93,7 @@ describe('the line of a record, which the log proves', () => {
   });
 });
 
-/** By bytes: a text decoder would hide what is not UTF-8. */
+/** By bytes, because a text decoder would hide invalid UTF-8. */
 function linesOf(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let from = 0;

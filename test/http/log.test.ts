@@ -37,7 +37,7 @@ const HOSTILE = [
 describe('the log of a project', () => {
   const service = useSharedService();
 
-  it('answers 404 for what cannot be the name of a log', async () => {
+  it('answers 404 for an impossible log name', async () => {
     for (const id of ['a%20b', 'a%0Bb', 'a+b'])
       for (const path of ['checkpoint', 'vkey'])
         expect((await fetch(`${service.url}/v1/projects/${id}/log/${path}`)).status).to.equal(404);
@@ -179,7 +179,7 @@ describe('the log of a project', () => {
     );
   });
 
-  it('grows together with that of another project, at the first try', async () => {
+  it('grows together with that of another project, at the first attempt', async () => {
     const pair = [await sharedService(), await sharedService()];
     const before = service.output().length;
 

@@ -12,7 +12,7 @@ describe('a failing mail provider', () => {
   let broken: { url: string; close: () => void };
   let service: TestService;
   before(async () => {
-    // Each behaviour is met once; what is tried again goes well, so that no test sees the mails of another.
+    // Each behaviour occurs once and retries succeed, so that no test sees the mails of another.
     broken = await startBrokenServer((socket) => {
       const now = behaviour;
       behaviour = takesIt;
@@ -25,7 +25,7 @@ describe('a failing mail provider', () => {
     await service.stop();
   });
 
-  /** Says the right things up to a point, then does what the test says. */
+  /** Behaves correctly up to a point, then does what the test says. */
   const upTo = (command: string, then: (socket: Socket) => void) => (socket: Socket) => {
     socket.write('220 mail.example.com ESMTP\r\n');
     socket.on('data', (chunk: Buffer) => {
@@ -117,7 +117,7 @@ describe('a failing mail provider', () => {
 
   const { cleanups, closing } = useCleanups();
 
-  /** A service of its own that sends through this provider and was asked for a mail. */
+  /** A separate service that sends through this provider and was asked for a mail. */
   async function asked(url: string): Promise<TestService> {
     const own = await startTestService({ env: providerEnv(url) });
     cleanups.push(() => own.stop());

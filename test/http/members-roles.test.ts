@@ -90,7 +90,7 @@ describe('roles of members', () => {
     expect([before.role, after.role, after.added_at]).to.deep.equal(['viewer', 'admin', before.added_at]);
   });
 
-  it('are refused with 422 when unknown, and for accounts that are no members with 404', async () => {
+  it('are refused with 422 when unknown, and with 404 for accounts that are not members', async () => {
     const { owner, viewer, stranger } = people;
     for (const role of ['root', '', null, 7, undefined]) {
       const response = await setRole(owner, viewer, role);
@@ -116,7 +116,7 @@ describe('roles of members', () => {
     }
   });
 
-  it('answer 409 when the last owner leaves or steps down, and let them when there is another', async () => {
+  it('answer 409 when the last owner leaves or steps down, and allow it when there is another', async () => {
     const { owner, admin } = people;
     await setRole(owner, people.other, 'viewer');
     const refused = [await remove(owner, owner), await setRole(owner, owner, 'admin')];
@@ -256,7 +256,7 @@ describe('a right that is withdrawn while the body of a call arrives', () => {
     expect(await outcomeOf(send)).to.deep.equal([403, 'forbidden']);
   });
 
-  it('counts on, where nothing is withdrawn', async () => {
+  it('remains valid if nothing is withdrawn', async () => {
     const send = await holdAs(admin, keysPath(owner), {});
 
     expect((await send()).status).to.equal(201);

@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     return answer.text;
   }
 
-  /** A request made from the document: its examples, and what the world has for its parameters. */
+  /** A request built from the document: its examples, and the world's values for its parameters. */
   function requestFrom(path: string, operation: Operation, world: Record<string, string>) {
     let url = path;
     const search = new URLSearchParams();
@@ -110,7 +110,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('made into requests, one for every operation, is answered as it tells', async () => {
+  it('turned into requests, one per operation, gets the answers that it describes', async () => {
     const ids = {
       id: service.project_id,
       name: 'support-bot',
@@ -168,7 +168,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('compresses each file of its page once, however many requests for it are under way', async () => {
+  it('compresses each file of its page once, however many requests for it are in progress', async () => {
     const connections = await Promise.all(Array.from({ length: 200 }, () => openRaw(service.url)));
     const beforeMb = rssMb(service.pid);
 
@@ -182,7 +182,7 @@ describe('the OpenAPI document', () => {
     expect(rssMb(service.pid) - beforeMb).to.be.below(100);
   });
 
-  it('is made from the schemas that validate: bounds and enumerations are theirs', () => {
+  it('is built from the validation schemas, with their bounds and enumerations', () => {
     const { content } = document.paths['/v1/audit/decisions']?.['post']?.requestBody ?? { content: {} };
     const properties = content['application/json']?.schema['properties'] as Record<
       string,
@@ -198,7 +198,7 @@ describe('the OpenAPI document', () => {
 describe('the reference page', () => {
   const service = useSharedService();
 
-  it('is served with its files from here, and asks nothing of any other host', async () => {
+  it('is served with its files from here, and requests nothing from other hosts', async () => {
     const page = await fetch(`${service.url}/docs`);
     const html = await page.text();
 

@@ -13,7 +13,7 @@ import { DAY_MS } from '../../server/durations.ts';
 describe('operations', () => {
   const service = useSharedService();
 
-  /** By how much each of these series grows while something is done. */
+  /** By how much each of these series grows while an action runs. */
   async function growth(series: string[], work: () => Promise<unknown>): Promise<number[]> {
     const before = await readMetrics(service);
     await work();
@@ -21,7 +21,7 @@ describe('operations', () => {
     return series.map((name) => after.value(name) - before.value(name));
   }
 
-  it('GET /healthz and GET /readyz are 200 while the process lives and the store answers', async () => {
+  it('GET /healthz and GET /readyz are 200 while the process runs and the store answers', async () => {
     const statuses = [
       (await fetch(`${service.url}/healthz`)).status,
       (await fetch(`${service.url}/readyz`)).status,

@@ -21,7 +21,7 @@ type Given = {
 describe('the decisions', () => {
   const service = useSharedService();
   const atSame = timeFromNow(-HOUR_MS);
-  // ClickHouse's own order of UUIDs starts with their second half; as text it is the other way round.
+  // ClickHouse's own order of UUIDs starts with their second half; as text, the order is different.
   const ids = [
     '1fffffff-0000-4000-8000-000000000000',
     '20000000-0000-4000-b000-000000000000',
@@ -78,7 +78,7 @@ describe('the decisions', () => {
     );
   }
 
-  it('come newest first, and by event_id as text at the same time', async () => {
+  it('are sorted newest first, then by event_id as text', async () => {
     const { items, ...page } = await readDecisions(service, { window: '7d' });
 
     expect(page).to.include({
@@ -98,7 +98,7 @@ describe('the decisions', () => {
   });
 
   it('are answered to 64 callers at once', async () => {
-    // On a slow machine some may wait in vain and come back, but there is a place to wait for every one of them.
+    // On a slow machine some may time out and retry, but there is a place in the queue for every one of them.
     const totalOf = async (): Promise<number> => {
       const startMs = performance.now();
       const { status, text } = await ask(service, 'decisions', { query: { window: '7d' } });

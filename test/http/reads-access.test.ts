@@ -36,7 +36,7 @@ describe('GATE_READ_AUTH=required', () => {
     }
   });
 
-  it('answers the auditor whose key is in GATE_API_KEY, and tells one without', async () => {
+  it('answers the auditor whose key is in GATE_API_KEY, and reports a missing key', async () => {
     const { dataDir, url } = service;
     const args = ['audit', 'verify', '--project', project.project_id, '--url', url];
 

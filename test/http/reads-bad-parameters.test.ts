@@ -156,7 +156,7 @@ describe('a bad parameter of a read', () => {
     }
   });
 
-  it('is not repeated in the error where it may be a secret', async () => {
+  it('is not repeated in the error if it may be a secret', async () => {
     const { key } = service;
     const [, , signature = ''] = key.split('.');
     for (const query of [`window=${key}`, `limit=${signature}`, `cursor=${key}`, `from=${key}&to=${LATE}`]) {
@@ -172,7 +172,7 @@ describe('a bad parameter of a read', () => {
       ]);
   });
 
-  it('is ignored when its name is unknown, also repeated', async () => {
+  it('is ignored when its name is unknown, even if repeated', async () => {
     for (const endpoint of Object.keys(NAMES)) {
       // In the simple query syntax `window[]` is another, unknown name.
       const query = 'unknown=1&unknown=2&__proto__=1&constructor=2&window[]=7d&window[]=24h';
@@ -211,7 +211,7 @@ describe('a bad parameter of a read', () => {
     expect((JSON.parse(text) as { totals: { total: number } }).totals.total).to.equal(2);
   });
 
-  it('is 422 and named when its percent-encoding is not UTF-8, and read as it is when it is', async () => {
+  it('is 422 and named when its percent-encoding is not UTF-8, and read unchanged when it is', async () => {
     for (const bytes of ['%FF', 'a%C3', '%ED%A0%80', '%C0%80', '%ff%zz']) {
       for (const name of [...FILTERS, 'not.agent', 'q', 'cursor', 'window']) {
         const { code, errors } = await problem('decisions', `x=%FF&${name}=${bytes}`);

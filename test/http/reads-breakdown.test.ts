@@ -75,7 +75,7 @@ describe('the breakdown', () => {
     session_id: ['s1', '', 's2'],
   };
   for (const [by, values] of Object.entries(VALUES)) {
-    it(`by ${by} adds up to the summary, also what the list leaves out`, async () => {
+    it(`by ${by} adds up to the summary, including what the list leaves out`, async () => {
       const { totals } = await readSummary(service);
       for (const limit of [1, 2, 1000]) {
         const { items, others } = await breakdown({ by, limit: String(limit) });

@@ -63,7 +63,7 @@ describe('paging by cursor', () => {
     expect((await walk({ limit: '5', agent: 'odd' })).ids.length).to.equal(7);
   });
 
-  it('continues at its place when newer records arrive', async () => {
+  it('continues at its position when newer records arrive', async () => {
     const projectPage = await askJson<CursorPage>(service, 'decisions', {
       query: { window: '7d', limit: '5' },
     });

@@ -112,7 +112,7 @@ describe('the export', () => {
     expect(text).to.include('""query"":9007199254740993,""f"":0.10');
   });
 
-  it('as CSV has no cell that a spreadsheet reads as a formula', async () => {
+  it('as CSV has no cell that a spreadsheet would treat as a formula', async () => {
     const { text } = await ask(service, 'decisions/export', { query: { format: 'csv' } });
 
     const cells = parseCsv(text).flat();
@@ -130,7 +130,7 @@ describe('the export', () => {
     expect(records.map(({ agent_name, outcome }) => [agent_name, outcome])).to.deep.equal([['a,b', 'deny']]);
   });
 
-  it('continues over days without a record, and over many records of one moment', async () => {
+  it('continues across days without a record, and across many records of one moment', async () => {
     const agent_name = randomUUID();
     const clusters = [0, 0, -1, -9 * DAY_MS, -9 * DAY_MS - 1, -60 * DAY_MS, -60 * DAY_MS];
     const times = clusters.map((ms) => timeFromNow(ms - HOUR_MS));

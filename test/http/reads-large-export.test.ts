@@ -51,7 +51,7 @@ describe('the export of many records', () => {
   it('holds every record once, newest first, in constant memory', async function () {
     // On a busy machine of half the speed; 12 to 25 s alone.
     this.timeout(180_000);
-    // A service in use: the engine keeps some memory for each of its threads from their first statement on.
+    // As for a service in use: the engine keeps some memory for each of its threads after their first statement.
     const used = { query: { window: '7d', limit: '500' } };
     for (let round = 0; round < 12; round += 1)
       await Promise.all(Array.from({ length: 8 }, () => ask(service, 'decisions', used)));
@@ -84,7 +84,7 @@ describe('the export of many records', () => {
       bytes += chunk.length;
       if (bytes > BYTES_BEFORE_LEAVING) break;
     }
-    // It was at work, not stalled: that it rests afterwards would prove nothing otherwise.
+    // It was working, not stalled: otherwise, that it is idle afterwards would prove nothing.
     const busyS = cpuSeconds(service.pid) - startS;
     gone.abort();
 
@@ -135,7 +135,7 @@ describe('the export of many records', () => {
 
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(service, 'summary')));
 
-    // In a line behind exports that hold their places they would be refused after 4.5 s.
+    // In a queue after exports that keep their places, they would be refused after 4.5 s.
     expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 200));
     gone.abort();
   });

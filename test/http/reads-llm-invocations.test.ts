@@ -30,7 +30,7 @@ describe('the model calls', () => {
     user_id: 'u1',
     session_id: "s'1",
   };
-  // ClickHouse's own order of UUIDs starts with their second half; as text it is the other way round.
+  // ClickHouse's own order of UUIDs starts with their second half; as text, the order is different.
   const ids = [
     '1fffffff-0000-4000-8000-000000000000',
     '20000000-0000-4000-b000-000000000000',
@@ -67,7 +67,7 @@ describe('the model calls', () => {
     expect(second).to.include({ ...absent, cached_input_tokens: 0, role: '', error_type: '' });
   });
 
-  it('come newest first, and by event_id as text at the same time, on pages of any length', async () => {
+  it('are sorted newest first, then by event_id as text, on pages of any length', async () => {
     for (const limit of [1, 2, 3, 4, 5, 500]) {
       const found: string[] = [];
       let cursor: string | null | undefined;

@@ -71,7 +71,7 @@ describe('the breakdown of LLM usage', () => {
     session_id: ['s1', 's0', '', 's2'],
   };
   for (const [by, values] of Object.entries(VALUES)) {
-    it(`by ${by} adds up to the totals, also what the list leaves out`, async () => {
+    it(`by ${by} adds up to the totals, including what the list leaves out`, async () => {
       const { totals } = await askJson<{ totals: Sums }>(service, 'llm-usage');
       for (const limit of [1, 2, 1000]) {
         const { items, others } = await breakdown({ by, limit: String(limit) });

@@ -23,7 +23,7 @@ describe('the reads on a ClickHouse server', () => {
       await sendDecision(service, decisionEvent({ occurred_at: timeFromNow(-days * DAY_MS - 1000) }));
   });
 
-  /** How many statements like this run in the store, those left out that were told to stop and sleep their last. */
+  /** How many statements like this run in the store, except those that were told to stop and are in their last sleep. */
   async function running(like: string): Promise<number> {
     const [row] = await server.query<{ n: string }>(
       `SELECT count() AS n FROM system.processes WHERE NOT is_cancelled
@@ -78,7 +78,7 @@ describe('the reads on a ClickHouse server', () => {
   describe('that take long', () => {
     before(async () => {
       await Promise.all(Array.from({ length: RECORDS }, () => sendDecision(service, decisionEvent())));
-      // The entry of the log is made of the line, and the line of all columns.
+      // The entry of the log is computed from the line, and the line from all columns.
       const drops = ['entry', 'line', 'reason'].map((column) => `DROP COLUMN ${column}`);
       for (const change of [...drops, `ADD COLUMN ${SLOW_COLUMN}`])
         await server.query(`ALTER TABLE decisions ${change}`);

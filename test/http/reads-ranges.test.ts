@@ -125,7 +125,7 @@ describe('a read over a range', () => {
     }
   });
 
-  it('takes times of any zone, and cuts fractions to milliseconds', async () => {
+  it('accepts times in any zone, and truncates fractions to milliseconds', async () => {
     const from = timeOf(DAY + 2 * HOUR_MS).replace('.000Z', '.0009+02:00');
     const { from: answered, totals } = await askJson<Summary>(service, 'summary', {
       query: { from, to: timeOf(DAY + 1).toLowerCase() },
@@ -133,7 +133,7 @@ describe('a read over a range', () => {
     expect([answered, totals.total]).to.deep.equal([timeOf(DAY), 1]);
   });
 
-  it('may end ahead of now, and has empty buckets there', async () => {
+  it('may end in the future, and has empty buckets there', async () => {
     const toMs = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + 5 * HOUR_MS;
     const query = { from: timeOf(toMs - DAY_MS), to: timeOf(toMs) };
     const { buckets, bucket_seconds } = await askJson<Timeseries>(service, 'timeseries', { query });
@@ -167,7 +167,7 @@ describe('a read over a range', () => {
     expect(roles).to.deep.equal(['7', '6', '5', '4', '3', '2', '1']);
   });
 
-  it('names its export after its edges', async () => {
+  it('names its export after its start and end', async () => {
     const { headers } = await ask(service, 'decisions/export', { query: rangeOf(0, DAY_MS) });
     const [from, to] = [DAY, DAY + DAY_MS].map((ms) => timeOf(ms).slice(0, 19).replaceAll(':', ''));
     expect(headers.get('content-disposition')).to.equal(

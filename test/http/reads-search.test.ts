@@ -61,7 +61,7 @@ describe('a search for a text', () => {
     });
   }
 
-  it('goes with filters, pages and cursors', async () => {
+  it('can be combined with filters, pages and cursors', async () => {
     const query = { q: 'B', limit: '1' };
     const first = await askJson<Page & { next_cursor: string }>(service, 'decisions', { query });
     const second = await askJson<Page>(service, 'decisions', {

@@ -29,7 +29,7 @@ describe('receipts', () => {
     return payload;
   }
 
-  /** The line of an export that names the event, as soon as there is one. */
+  /** The line of an export with the event, once there is one. */
   const lineOf = (path: string, eventId: string) =>
     eventually(async () => {
       const { text } = await ask(service, path, { query: { window: '90d' } });
@@ -83,7 +83,7 @@ describe('receipts', () => {
     expect(first['entry']).to.equal(await entryOf(String(event['event_id'])));
   });
 
-  it('of a batch stand for its accepted events and duplicates, by their places', async () => {
+  it('of a batch cover its accepted events and duplicates, by their positions', async () => {
     const known = decisionEvent();
     await sendDecision(service, known);
     const events = [decisionEvent(), decisionEvent({ outcome: 'no' }), known, decisionEvent()];
@@ -100,7 +100,7 @@ describe('receipts', () => {
     }
   });
 
-  it('of many callers at once are each their own', async () => {
+  it('of many simultaneous callers are not mixed up', async () => {
     const events = Array.from({ length: 50 }, () => decisionEvent());
 
     const claims = await Promise.all(events.map(async (event) => claimsOf(await receiptOf(event))));

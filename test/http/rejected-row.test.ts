@@ -40,7 +40,7 @@ describe('a row that the storage layer rejects', () => {
     expect(await idsOf('free')).to.deep.equal([event['event_id']]);
   });
 
-  it('fails alone: of a hundred at once its caller gets 422, and the other 99 get 202', async () => {
+  it('fails alone: among a hundred at once its caller gets 422, and the other 99 get 202', async () => {
     const before = await readMetrics(service);
     const events = Array.from({ length: 100 }, (_, i) =>
       decisionEvent({ agent_name: 'hundred', tool_name: i === 37 ? 'poison' : 'fine' }),

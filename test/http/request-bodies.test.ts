@@ -16,12 +16,12 @@ import { useSharedService } from '../support/shared-service.ts';
 const BODY_BYTES_MAX = 1024 * 1024;
 const tooLarge = { status: 413, code: 'body_too_large' };
 
-/** A valid event with space behind it, up to so many bytes. */
+/** A valid event followed by white space, up to this many bytes. */
 function eventOf(bytes: number): string {
   return JSON.stringify(decisionEvent()).padEnd(bytes, ' ');
 }
 
-/** As a sender writes it who flushes its compressor after every few bytes: twice as many as it has inflated. */
+/** Like a sender that flushes its compressor after every few bytes: twice as many bytes as inflated. */
 async function flushedOften(text: string): Promise<Buffer> {
   const gzip = createGzip({ level: 0, flush: constants.Z_SYNC_FLUSH });
   const bytes = buffer(gzip);
@@ -108,7 +108,7 @@ describe('the body of an ingest request', () => {
 
   it('may have 1 MiB', async () => {
     expect(await send(eventOf(BODY_BYTES_MAX))).to.deep.equal(accepted);
-    // Level 0: more bytes than it has inflated.
+    // Level 0: more bytes than inflated.
     for (const level of [6, 0]) {
       const gzipped = gzipSync(eventOf(BODY_BYTES_MAX), { level });
       expect(await send(gzipped, { 'Content-Encoding': 'gzip' }), `${level}`).to.deep.equal(accepted);

@@ -85,7 +85,7 @@ describe('the bounds of a request', () => {
     ]);
   });
 
-  it('closes a connection after its last answer, although the caller keeps its side open', async () => {
+  it('closes a connection after its last answer, even if the caller keeps its side open', async () => {
     const login = head('/v1/auth/login', { 'Content-Type': 'text/plain', 'Content-Length': 500 });
     const half = head('/v1/audit/decisions', { Authorization: 'Bearer x', 'Content-Length': 500 });
 
@@ -105,7 +105,7 @@ describe('the bounds of a request', () => {
       const answer = await connection.answer();
       const tookMs = performance.now() - startMs;
       connection.close();
-      // The connections are looked at once a second.
+      // The connections are checked once a second.
       expect(tookMs).to.be.within(timeMs - 100, timeMs + 2500);
       expect(codeOf(answer)).to.deep.equal([408, 'request_timeout']);
       return answer.headers['x-request-id'];
@@ -126,7 +126,7 @@ describe('the bounds of a request', () => {
   });
 });
 
-/** Sends the bytes and then a byte now and then, never ends, and resolves with the status once the service resets the connection. */
+/** Sends the bytes and then an occasional byte, never ends, and resolves with the status once the service resets the connection. */
 async function untilReset(url: string, bytes: string): Promise<number> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });

@@ -13,7 +13,7 @@ import { startTestService, temporaryDirectory } from '../support/service.ts';
 const unauthenticated = { status: 401, code: 'unauthenticated' };
 
 describe('the signing key', () => {
-  it('is made at first boot in the data directory, for its owner only, and its kid is the RFC 7638 thumbprint', async () => {
+  it('is created at first boot in the data directory, for its owner only, and its kid is the RFC 7638 thumbprint', async () => {
     const service = await startTestService();
     const response = await fetch(`${service.url}/v1/.well-known/keys`);
     const { keys } = (await response.json()) as JSONWebKeySet;

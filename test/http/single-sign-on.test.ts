@@ -70,7 +70,7 @@ describe('single sign-on', () => {
   };
   const back = async (jar: CookieJar, login: string) => signOnAt(jar, await start(jar), login, redirectUri);
   const meOf = async (jar: CookieJar) => jsonOf<Me>(jar.fetch(new URL(`${base}/v1/auth/me`)));
-  /** The whole way; resolves with the account. */
+  /** The whole sign-on; resolves with the account. */
   const signOn = async (login: string) => {
     const jar = new CookieJar();
     const response = await jar.fetch(await back(jar, login));
@@ -100,7 +100,7 @@ describe('single sign-on', () => {
     });
   });
 
-  it('ends on the sign-in page when a next page was given, which leads there', async () => {
+  it('ends on the sign-in page if a next page was given, which leads to that page', async () => {
     const jar = new CookieJar();
     const at = (next: string) => new URL(`${base}/v1/auth/oidc/start?next=${encodeURIComponent(next)}`);
     const started = await jar.fetch(at('/projects/p/decisions?outcome=deny'));
@@ -114,7 +114,7 @@ describe('single sign-on', () => {
       expect((await jar.fetch(at(next))).status).to.equal(422);
   });
 
-  it('makes an account at the first sign-in, and finds it by issuer and subject at the next', async () => {
+  it('creates an account at the first sign-in, and finds it by issuer and subject at the next', async () => {
     const email = newEmail();
     provider.people.set('ada', { email, email_verified: true });
 
@@ -127,7 +127,7 @@ describe('single sign-on', () => {
     expect(service.output()).to.contain('/v1/auth/oidc/callback?code=[redacted]&state=[redacted]');
   });
 
-  it('makes one account and one project for a person who signs in three times at once', async () => {
+  it('creates one account and one project for a person who signs in three times at once', async () => {
     provider.people.set('tri', { email: newEmail(), email_verified: true });
     const jars = [new CookieJar(), new CookieJar(), new CookieJar()];
     const answers = await Promise.all(jars.map(async (jar) => jar.fetch(await back(jar, 'tri'))));
@@ -175,7 +175,7 @@ describe('single sign-on', () => {
     expect([withGroup, await roleIn((await signOn('joan')).jar)]).to.deep.equal(['editor', 'editor']);
   });
 
-  it('ends a membership that a group gave, though its role was changed by hand', async () => {
+  it('ends a membership that a group gave, even if its role was changed by hand', async () => {
     const owner = await demoCookie(service);
     provider.people.set('mary', { groups: ['readers'] });
     const { jar, me } = await signOn('mary');
@@ -191,7 +191,7 @@ describe('single sign-on', () => {
     expect([changed.status, byHand, ...roles]).to.deep.equal([200, 'editor', 'admin', 403]);
   });
 
-  it('gives an account no e-mail that is not an address', async () => {
+  it('gives an account no e-mail that is not a valid address', async () => {
     provider.people.set('eve', { email: 'a b@c, d@e', email_verified: true });
 
     expect((await signOn('eve')).me.email).to.equal('');
@@ -306,7 +306,7 @@ describe('single sign-on', () => {
     ]);
   });
 
-  it('answers 503 while the provider is away, and works again when it is back', async () => {
+  it('answers 503 while the provider is unavailable, and works again when it is back', async () => {
     const jar = new CookieJar();
     const callback = await back(jar, 'eve');
     const { port } = new URL(provider.issuer);
@@ -323,7 +323,7 @@ describe('single sign-on', () => {
   });
 });
 
-describe('single sign-on with GATE_PASSWORD_LOGIN=0 and a provider that is away', () => {
+describe('single sign-on with GATE_PASSWORD_LOGIN=0 and an unavailable provider', () => {
   let service: TestService;
   before(async () => {
     service = await startTestService({

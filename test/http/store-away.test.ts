@@ -13,7 +13,7 @@ describe('with an unavailable store', () => {
   let service: TestService;
   let project: IssuedKey;
   before(async () => {
-    // The root key is in the data directory: the key is well signed, but nobody can say whether it was revoked.
+    // The root key is in the data directory: the signature of the key is valid, but whether it was revoked is unknown.
     const made = await directoryWithProject();
     project = made.project;
     const env = {

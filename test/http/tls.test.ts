@@ -87,7 +87,7 @@ describe('a service with GATE_TLS_CERT and GATE_TLS_KEY', () => {
     const { hostname: host, port } = new URL(service.url);
     const protocolOf = async (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') => {
       const options = { host, port: Number(port), minVersion: version, maxVersion: version };
-      // The security level of the library forbids TLS 1.1 to this client, too.
+      // The security level of the library also forbids TLS 1.1 to this client.
       const socket = connect({ ...options, ciphers: 'DEFAULT:@SECLEVEL=0' });
       const protocol = await once(socket, 'secureConnect').then(
         () => socket.getProtocol(),
@@ -106,7 +106,7 @@ describe('a service with GATE_TLS_CERT and GATE_TLS_KEY', () => {
     expect(plain).to.equal('refused');
   });
 
-  it('takes up a certificate that changes, without a restart, and keeps open connections', async () => {
+  it('adopts a changed certificate, without a restart, and keeps open connections', async () => {
     if (!second) throw new Error('There is no second certificate');
     const connection = await openRaw(service.url);
     expect(await certificateAt(service.url)).to.equal(pem(first));
@@ -162,7 +162,7 @@ describe('TLS files', () => {
     return { url: `https://127.0.0.1:${port}`, files, write, table };
   }
 
-  it('that do not fit keep the old pair, and are one ERROR each', async () => {
+  it('that do not match keep the old pair in use, and cause one ERROR each', async () => {
     if (!first || !second) throw new Error('There are no certificates');
     const { url, files, write } = await listenWith(first);
     const faults: [() => void, RegExp][] = [
@@ -173,7 +173,7 @@ describe('TLS files', () => {
       lines.length = 0;
       spoil();
       await eventually(() => lines.length > 0);
-      // Further looks at the same files.
+      // Further checks of the same files.
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(lines.map(({ level, msg }) => [level, msg])).to.deep.equal([
         [50, 'The changed TLS files are not used; the old ones stay in use'],
@@ -189,7 +189,7 @@ describe('TLS files', () => {
     ]);
   });
 
-  it('serve callers although others begin no handshake: the oldest of those gives way', async () => {
+  it('serve callers even if others begin no handshake: the oldest of those is closed', async () => {
     const { url, table } = await listenWith(first, 4);
     const { hostname, port } = new URL(url);
     const idle = Array.from({ length: 6 }, () =>

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { environmentOf, temporaryDirectory } from '../../support/service.ts';
 
-/** The directory of a store that is filled as `npm run demo` fills it: so many decisions over 30 days. */
+/** The directory of a store that is filled like `npm run demo` fills it: this many decisions over 30 days. */
 export function filledStore(rows: number): string {
   const dataDir = temporaryDirectory();
   const args = ['server/demo/fleet.ts', '--rows', String(rows), '--days', '30', '--seed', '1'];

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** More than this is felt. */
+/** More than this is noticeable. */
 export const SHIFT_MAX = 0.05;
 
 /** The Cumulative Layout Shift (web.dev/cls) of the page so far. */

@@ -3,8 +3,8 @@ import { chromium, type Page } from 'playwright-core';
 type TraceEvent = { name: string; pid: number; tid: number; tdur?: number; args?: { name?: string } };
 
 /**
- * The longest that one task kept the page's main thread busy while `work` ran, in milliseconds of its own processor time:
- * what else runs on the machine makes no difference.
+ * The longest time that one task kept the page's main thread busy while `work` ran, in milliseconds of its own processor time. Other load
+ * on the machine makes no difference.
  */
 export async function longestTaskMs(page: Page, work: () => Promise<void>): Promise<number> {
   const browser = page.context().browser();

@@ -11,7 +11,7 @@ export async function fetchPolicy({ service: { url, demo } }: World, agent: stri
   return { etag: answer.headers.get('ETag'), policy: policy_yaml };
 }
 
-/** As another member would: the policy as it is, with a line added. */
+/** Like another member: saves the current policy with a line added. */
 export async function savePolicy(world: World, agent: string, line: string): Promise<void> {
   const { url, demo, dataDir } = world.service;
   const key = await keyWith({ dataDir, key: demo.key }, { scope: 'edit_policy' });

@@ -67,7 +67,7 @@ export async function seedFleet(service: TestService): Promise<void> {
   await accept(sendBatch(service, calls, { path: '/v1/audit/llm-invocations/batch' }));
 }
 
-/** Two clients that hold the policies they fetched, so that the fleet view has something to show. A service forgets them when it stops. */
+/** Two clients that hold the policies they fetched, so that the fleet view is not empty. A service forgets them when it stops. */
 export async function pullPolicies(service: TestService): Promise<void> {
   for (const { name } of AGENTS.slice(0, 4)) {
     const { headers } = await fetchAgent(service, name);
@@ -158,7 +158,7 @@ function uuid(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The same draws every time: xorshift32. */
+/** The same random numbers every time: xorshift32. */
 function draws(): () => number {
   let state = 2_463_534_242;
   return () => {

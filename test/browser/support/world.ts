@@ -14,7 +14,7 @@ type OpenOptions = {
   viewport?: { width: number; height: number };
   timezoneId?: string;
   initScript?: string;
-  /** In a context of its own: for what cannot be taken back, such as another clock or a script, and to measure a first visit. */
+  /** In a separate context: for changes that cannot be undone, such as another clock or a script, and to measure a first visit. */
   isFresh?: boolean;
 };
 
@@ -25,7 +25,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const DESKTOP = { width: 1360, height: 860 };
 const WAIT_MS_MAX = 60_000;
 
-/** A small fleet in a store of its own, the demo fleet, or a store that was filled before. */
+/** A small fleet in a separate store, the demo fleet, or a store that was filled before. */
 type WorldOptions = { dataDir?: string; hasDemoFleet?: boolean; env?: Record<string, string> };
 
 /** One service with a fleet and one browser for all cases of a suite: starting them costs more than most cases. */
@@ -45,7 +45,7 @@ export class World {
   #session: StorageState | undefined;
   #projectId: string | undefined;
   readonly #contexts: BrowserContext[] = [];
-  /** One page serves test after test: a new one costs as much as three loads of a page. */
+  /** One page serves all tests: a new one costs as much as three loads of a page. */
   #kept: Page | undefined;
   #isKeptInUse = false;
 
@@ -123,7 +123,7 @@ export class World {
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
     const kept = this.#isKeptInUse ? this.#kept : undefined;
     this.#isKeptInUse = false;
-    // One that cannot be cleaned, because it crashed, is replaced.
+    // A page that cannot be cleaned, because it crashed, is replaced.
     if (kept === undefined) return;
     await clean(kept).catch(() => {
       this.#kept = undefined;
@@ -161,14 +161,14 @@ export class World {
   }
 }
 
-/** Takes back what a test did to a page: what it stored, intercepted, listened to and was allowed. */
+/** Undoes what a test did to a page: storage, interceptions, listeners and permissions. */
 async function clean(page: Page): Promise<void> {
   const context = page.context();
   page.removeAllListeners();
   await Promise.all([page.unrouteAll({ behavior: 'ignoreErrors' }), context.unrouteAll()]);
   // A draft that was not saved asks before it is left.
   page.on('dialog', (dialog) => void dialog.accept());
-  // Another site would end the process of the page; a new one costs as much as a load.
+  // Another site would end the process of the page, which costs as much as a load.
   await page.goto('/robots.txt');
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
   page.removeAllListeners('dialog');
@@ -178,8 +178,8 @@ async function clean(page: Page): Promise<void> {
 type AxeViolation = { id: string; help: string; nodes: { target: unknown; failureSummary: string }[] };
 
 /**
- * Rejects unless axe-core finds nothing to complain about, also about the colours of the other scheme. With a selector it looks at
- * these parts alone, where another test looks at the rest: a large page takes a second.
+ * Rejects unless axe-core finds nothing to complain about, including the colours of the other scheme. With a selector it checks only these
+ * parts, if another test checks the rest: a large page takes a second.
  */
 export async function expectAccessible(page: Page, parts = 'html'): Promise<void> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource);
