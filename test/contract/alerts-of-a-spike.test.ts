@@ -25,14 +25,14 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 const PROJECTS = 100;
 const CALLS_A_MINUTE = 7200;
-/** Half past an hour that has passed: the store keeps for a day who evaluated a minute. */
+/** Half past a past hour: the store keeps for a day which service evaluated a minute. */
 const NOW_MS = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS / 2;
 /** Two hours of full traffic after a quiet day. */
 const START_MS = NOW_MS - 26.5 * HOUR_MS;
 
 /**
- * The traffic of the fleet: calls come steadily and are drawn, each on its number alone, for one of 100 projects with 10 agents of
- * 5 tools each; 3 % are denied. In the first 24 hours there is one part in 24 of it.
+ * The traffic of the fleet: steady calls, each derived from its number alone, for one of 100 projects with 10 agents of 5 tools each; 3 %
+ * are denied. The first 24 hours have a 24th of it.
  */
 const TRAFFIC = `
   INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version)
@@ -51,28 +51,28 @@ const SPIKE = `
   FROM numbers(100)
   WHERE at >= {from: DateTime64(3, 'UTC')} AND at < {until: DateTime64(3, 'UTC')}`;
 
-/** Calls of one agent at one time, each of a tool of its own. */
+/** Calls of one agent at one time, each of a different tool. */
 const CALLS = `
   INSERT INTO decisions (project_id, event_id, occurred_at, received_at, agent_name, tool_name, outcome, version)
   SELECT {project_id: String}, generateUUIDv4(), {at: DateTime64(3, 'UTC')}, {at: DateTime64(3, 'UTC')}, {agent: String},
     concat('new-', toString(number)), 'allow', 1
   FROM numbers({tools: UInt32})`;
 
-/** Fails as a statement that takes longer than it may. */
+/** Fails like a statement that exceeds its time limit. */
 const TIMEOUT =
   "SELECT throwIf(1, 'Timeout exceeded', 159::Int16) SETTINGS allow_custom_error_code_in_throwif = 1";
 
 describe('the alerts of 100 projects', function () {
-  // One and a half million calls are written, which takes a slow machine long.
+  // Writes one and a half million calls, which takes long on a slow machine.
   this.timeout(240_000);
   let world: Awaited<ReturnType<typeof openWorld>>;
   before(async () => (world = await openWorld()));
   after(() => world.close());
 
-  it('tell of a spike of 0.1 % of all traffic within two minutes, and of nothing else', async () => {
+  it('report a spike of 0.1 % of all traffic within two minutes, and of nothing else', async () => {
     const { evaluation, fill, spike, projectIds, mails, received } = world;
     const [spiked] = projectIds.slice(42);
-    // Soon after an evaluation comes that has next to nothing of it.
+    // Soon after, an evaluation runs that has next to nothing of it.
     const beginMs = NOW_MS + 50_000;
     await fill(START_MS, NOW_MS);
     const tookMs: number[] = [];
@@ -89,7 +89,7 @@ describe('the alerts of 100 projects', function () {
       toldMs = nowMs + performance.now() - startMs;
     }
     const lists = [];
-    // One connection answers one after the other, and the last of a hundred must not wait too long.
+    // One connection answers one statement after the other, and the last of a hundred must not wait too long.
     for (const projectId of projectIds) lists.push(await world.alertsOf(projectId));
 
     const { data } = JSON.parse(received[0]?.body ?? '{}') as Told;
@@ -100,7 +100,7 @@ describe('the alerts of 100 projects', function () {
     expect(Math.max(...tookMs)).to.be.below(MINUTE_MS / 6);
   });
 
-  it('that another service left are not sent if they are muted by now, or an hour old', async () => {
+  it('that another service left are not sent if they are now muted, or an hour old', async () => {
     const { evaluation, alertStore, alertSettings, projectIds, mails, received } = world;
     const nowMs = NOW_MS + 20 * MINUTE_MS;
     const before = [mails.length, received.length];
@@ -126,9 +126,9 @@ describe('the alerts of 100 projects', function () {
     expect([mails.length, received.length]).to.deep.equal(before);
   });
 
-  it('are made of a new tool while another project makes up thousands of names', async () => {
+  it('are raised for a new tool while another project invents thousands of names', async () => {
     const { evaluation, call, projectIds } = world;
-    // Another hour, for which the time before is read again.
+    // Another hour, for which the history is read again.
     const nowMs = NOW_MS + HOUR_MS / 2;
     const [crowded = '', usual = ''] = projectIds.slice(10);
     const made = async (projectId: string, tools: number) => {
@@ -148,7 +148,7 @@ describe('the alerts of 100 projects', function () {
     expect(lists.map(({ length }) => length)).to.deep.equal([20, 1]);
   });
 
-  it('are made for the names with the most calls, and of no new name and no silence where there are more', async () => {
+  it('are raised for the names with the most calls, but for no new name or silence if there are more', async () => {
     const { evaluation, call, reads, projectIds } = world;
     const nowMs = NOW_MS + 1.5 * HOUR_MS;
     const [crowded = '', usual = ''] = projectIds.slice(20);
@@ -174,7 +174,7 @@ describe('the alerts of 100 projects', function () {
     ).to.deep.equal([false, true]);
   });
 
-  it('are read for all projects but the one whose data are too much for a statement', async () => {
+  it('are read for all projects except one whose data is too much for a statement', async () => {
     const projectIds = Array.from({ length: 9 }, () => randomUUID());
     const [guilty, ...others] = projectIds;
     const { runRead, runReadBytes } = world.reads;
@@ -215,7 +215,7 @@ describe('the alerts of 100 projects', function () {
     expect(await world.alertStore.known(projectIds, [], NOW_MS)).to.deep.equal([]);
   });
 
-  it('tell of a silence with its very last call for as long as it lasts, though its record was late', async () => {
+  it('report a silence with its very last call for as long as it lasts, even if its record was late', async () => {
     const hourMs = Math.floor(NOW_MS / HOUR_MS) * HOUR_MS;
     const reads = new AlertReads(world.reads);
     const [projectId, agent] = [randomUUID(), 'late'];
@@ -235,7 +235,7 @@ describe('the alerts of 100 projects', function () {
   });
 });
 
-/** 100 projects of one owner with all rules on, on a store of their own, and what the evaluation tells. */
+/** 100 projects of one owner with all rules on, on a separate store, and the alerts of the evaluation. */
 async function openWorld() {
   const [smtp, receiver] = [await startMailServer(), await startReceiver()];
   const env = { GATE_DATA_DIR: await storeDirectory(), ...providerEnv(smtp.url), GATE_WEBHOOK_PRIVATE: '1' };

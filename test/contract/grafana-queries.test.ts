@@ -14,7 +14,7 @@ const TO = FROM + 7200;
 
 const quoted = (values: string[]) => values.map((value) => `'${value.replaceAll("'", "\\'")}'`).join(',');
 
-/** What Grafana makes of variables, and the data source of its macros. No agents stand for all. */
+/** The values that Grafana fills in for variables, and for the macros of its data source. No agents means all. */
 function expand(text: string, agents: string[] = []): string {
   return text
     .replaceAll(/\$__conditionalAll\((.*), \$agent\)/g, agents.length === 0 ? '1=1' : '$1')
@@ -40,13 +40,13 @@ describe('the Grafana dashboard of decisions', () => {
       [3, 'bot', 'needs_approval', 'ask'],
       [3600, "Ann's", 'deny', 'late'],
       [3601, "Ann's", 'allow', ''],
-      // Neither of the project nor of the time.
+      // Neither in the project nor in the time range.
       [5, 'foreign', 'deny', 'no', OTHER_PROJECT],
       [7202, 'foreign', 'deny', 'no', randomUUID()],
       [-1, 'early', 'deny', 'no'],
       [7201, 'late', 'deny', 'no'],
     ];
-    // Each statement makes a part. Denied and approval rows are stored twice, which would change shares, too.
+    // Each statement creates a part. Denied and approval rows are stored twice, which would also change shares.
     for (const version of [1, 2])
       for (const [index, [seconds, agent, outcome, reason, project = PROJECT]] of rows.entries()) {
         if (version === 2 && outcome === 'allow') continue;
@@ -68,7 +68,7 @@ describe('the Grafana dashboard of decisions', () => {
   });
   after(() => store.close());
 
-  it('has a statement for each variable and panel, and leaves nothing in it to expand', () => {
+  it('has a statement for each variable and panel, and leaves no placeholder unexpanded', () => {
     expect(Object.keys(STATEMENTS)).to.deep.equal([
       'project_id',
       'agent',
@@ -81,7 +81,7 @@ describe('the Grafana dashboard of decisions', () => {
     for (const text of Object.values(STATEMENTS)) expect(expand(text, ['bot'])).not.to.include('$');
   });
 
-  it('offers the projects of the time, and the agents of the project', async () => {
+  it('offers the projects of the time range, and the agents of the project', async () => {
     const projects = [PROJECT, OTHER_PROJECT].sort().map((id) => ({ project_id: id }));
     expect(await ask('project_id')).to.deep.equal(projects);
     expect(await ask('agent')).to.deep.equal([{ agent_name: "Ann's" }, { agent_name: 'bot' }]);

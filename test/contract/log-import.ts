@@ -9,11 +9,11 @@ import type { Store } from '../../server/store/store.ts';
 
 const TIMES = { received_from: '2026-11-22 10:00:00.000', received_to: '2026-11-22 10:00:01.000' };
 
-/** A log of so many entries. */
+/** A log with this many entries. */
 const newLog = (count: number) =>
   Array.from({ length: count }, () => randomBytes(32).toString('hex').toUpperCase());
 
-/** Pieces of so many entries each, as an export has them. */
+/** Pieces of this many entries each, as an export has them. */
 function piecesOf(project_id: string, log: string[], length: number): ExportedPiece[] {
   return Array.from({ length: Math.ceil(log.length / length) }, (_, at) => {
     const start = at * length;
@@ -31,7 +31,7 @@ export function logImportSuite(store: () => Store): void {
     return (await log.entries(projectId, 0, await log.size(projectId))).toString('hex').toUpperCase();
   };
 
-  it('extends logs from where they end, whatever the pieces are, and adds nothing twice', async () => {
+  it('extends logs from where they end, however they are divided into pieces, and adds nothing twice', async () => {
     const [one, two] = [randomUUID(), randomUUID()];
     const [log, other] = [newLog(700), newLog(3)];
 
@@ -99,14 +99,14 @@ export function logImportSuite(store: () => Store): void {
     expect(await logOf(project)).to.equal('');
   });
 
-  it('does not fork a log that a service extends meanwhile', async () => {
+  it('does not fork a log that a service extends at the same time', async () => {
     const project = randomUUID();
     const log = newLog(4);
     const others = newLog(1);
     const { log: connection } = store();
     const tables = new LogTables(connection);
     let isOther = true;
-    // The round of a service comes between the look and the commit of the import.
+    // The round of a service comes between the check and the commit of the import.
     const insert: typeof connection.insert = async (rows) => {
       if (isOther) {
         isOther = false;

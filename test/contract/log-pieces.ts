@@ -12,7 +12,7 @@ const SMALL_ROUNDS = 64;
 
 /** How a proof finds the entry of a record. */
 export function logPiecesSuite(store: () => Store): void {
-  it('gives the pieces of a log by time with each entry at its place, also one that ends with zeros', async () => {
+  it('gives the pieces of a log by time with each entry at its position, including one that ends with zeros', async () => {
     const { background } = store();
     const project_id = randomUUID();
     const entries = ['00', '01', 'ff'].map((byte) => byte.repeat(32)).concat(`${'a7'.repeat(30)}0000`);

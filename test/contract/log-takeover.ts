@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 const NOON = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2);
 const DAY_BEFORE = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 1.5 * DAY_MS);
 const EXPIRED = clickhouseTime(Math.floor(Date.now() / DAY_MS) * DAY_MS - 2.5 * DAY_MS);
-/** A hundred pieces, and how much memory the engine may take for them. */
+/** A hundred pieces, and how much memory the engine may use for them. */
 const RECORDS = 200_001;
 const MEMORY_MAX = 300_000_000;
 
@@ -17,7 +17,7 @@ const KEYS = ['project_id', 'start', 'count', 'received_from', 'received_to', 'e
 
 /** How the log takes over the inserts of a service that has ended. */
 export function logTakeoverSuite(store: () => Store): void {
-  it('asks for the rows of those identities alone that have more than one, of inserts that it takes over, and leaves out expired ones', async () => {
+  it('reads only the rows of identities with several rows, from inserts that it takes over, except expired ones', async () => {
     const project_id = randomUUID();
     const [alone, sameTime, otherDay, freed] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     const [taken, other] = [String(randomInt(2 ** 47)), String(randomInt(2 ** 47))];
@@ -162,7 +162,7 @@ export function logTakeoverSuite(store: () => Store): void {
     const pieces = await tables.pieces(source, { lost: [], logged: undefined });
     const round = (await tables.newestRound()) + 1;
 
-    // They go on behind what the log has, whose entries are not asked for. A slash shows whether the lines are those of the export.
+    // They continue after the existing entries of the log, which are not read. A slash shows whether the lines are those of the export.
     const starts = new Map(['0 without records', ...Object.keys(sizes)].map((project_id) => [project_id, 7]));
     await tables.append(source, { round, proposal: '5', proposed_at: NOON, starts });
 

@@ -16,12 +16,12 @@ const NAMES = readdirSync(new URL('../../clickhouse/query/', import.meta.url), '
 const FIRST_MS = (Math.floor(Date.now() / DAY_MS) - 3) * DAY_MS + 10 * 3_600_000;
 const DAYS = [FIRST_MS, FIRST_MS + DAY_MS].map((ms) => clickhouseTime(ms).slice(0, 10));
 
-/** The number of the insert of these rows alone. */
+/** The number of the insert of these rows only. */
 const FLUSH = String(Date.now() * 4_096_000 + 1);
 
 /**
- * 256 rows with every combination of the values that conditions ask for, half of them on the next day. One sender has numbered them,
- * and some numbers between the days are missing. All of them are in the log, and another entry after them.
+ * 256 rows with every combination of the values in the conditions, half of them on the next day. One sender has numbered them, and some
+ * numbers between the days are missing. All of them are in the log, followed by another entry.
  */
 const ROWS = [
   `INSERT INTO decisions (project_id, event_id, occurred_at, agent_name, role, outcome, tool_name, user_id, session_id, reason, version,
@@ -48,7 +48,7 @@ const ROWS = [
    SELECT {project_id: String}, 1, number, SHA256(toString(number)) FROM numbers(256)`,
 ];
 
-/** Each condition that can be dropped, as it selects some of the rows, with the parameters that come with it. */
+/** Each condition that can be dropped, with the parameters that belong to it. It selects some of the rows. */
 const HOURS = {
   hours_from: clickhouseTime(FIRST_MS - 3_600_000).slice(0, 19),
   hours_until: clickhouseTime(FIRST_MS + 10 * DAY_MS).slice(0, 19),
@@ -112,7 +112,7 @@ const OWN: Record<string, QueryParams> = {
 /** They decide how the same records are read. */
 const WAYS = ['final_days', 'hours_from', 'days_from', 'few_rows', 'many_rows', 'places', 'recent'];
 
-/** Each query file must give the same answer as it stands and as the service runs it, without its idle conditions. */
+/** Each query file must give the same answer unchanged and in the form that the service runs, without its idle conditions. */
 export function optionalConditionsSuite(store: () => Store): void {
   let params: QueryParams;
   before(async () => {
@@ -164,7 +164,7 @@ export function optionalConditionsSuite(store: () => Store): void {
   });
 
   for (const name of NAMES) {
-    it(`${name}.sql answers as it stands as without its optional conditions`, async () => {
+    it(`${name}.sql gives the same answer with and without its optional conditions`, async () => {
       const given: Record<string, QueryParams> = { ...GIVEN, out_project_ids: theFirst() };
       const optional = [
         ...new Set(Array.from(sql(name).matchAll(MARK), ([, names]) => names?.split(', ') ?? []).flat()),
@@ -184,7 +184,7 @@ export function optionalConditionsSuite(store: () => Store): void {
     });
   }
 
-  /** The place of a record, as one that lost a conflict. */
+  /** The position of a record, as one that lost a conflict. */
   function theFirst(): QueryParams {
     const { project_id = null, event_id = null } = params;
     return { out_project_ids: [project_id], out_event_ids: [event_id], out_versions: ['1'] } as QueryParams;

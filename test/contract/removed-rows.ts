@@ -31,7 +31,7 @@ const INSERT = `INSERT INTO {table: Identifier} (project_id, event_id, occurred_
     concat('agent-', toString(number % 3)), concat('user-', toString(number % 4)), 1
   FROM numbers({count: UInt32})`;
 
-/** Removes rows and reads what is left through every projection. */
+/** Removes rows and reads the remaining ones through every projection. */
 export function removedRowsSuite(store: () => Store): void {
   for (const table of ['decisions', 'llm_invocations'] as const) {
     it(`rows removed from ${table} show through no projection, before and after merges`, async () => {
@@ -60,7 +60,7 @@ export function removedRowsSuite(store: () => Store): void {
   it('a page is filled from older days when some of its records are removed after they were counted', async () => {
     const { items, next_cursor } = JSON.parse(
       await readDuringRemoval(store(), (reads, scope) =>
-        // With the row that shows whether there is a next page, as many as the newer day had.
+        // As many as the newer day had, including the row that shows whether there is a next page.
         readDecisions(reads, scope, { limit: PAGE_ROWS - 1, offset: 0, cursor: undefined }),
       ),
     ) as { items: unknown[]; next_cursor: string | null };
@@ -97,7 +97,7 @@ export function removedRowsSuite(store: () => Store): void {
     expect(await lightweight.catch(String)).to.include('The store did not answer');
   });
 
-  it('a start does not wait until migrations have gone through the parts, and the projections are those of a new store', async () => {
+  it('a start does not wait until migrations have processed all parts, and the projections are those of a new store', async () => {
     const { background } = store();
     const project = await createProject(store(), 'decisions');
     await project.merge();
@@ -124,7 +124,7 @@ function statementsOf(wanted: number): string[] {
   return readMigrations().find(({ version }) => version === wanted)?.statements ?? [];
 }
 
-/** Resolves when all parts are as the last migration wants them. */
+/** Resolves when all parts are as the last migration requires. */
 function partsAreDone({ background }: Store): Promise<unknown> {
   return eventually(async () => {
     const running = 'SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
@@ -132,7 +132,9 @@ function partsAreDone({ background }: Store): Promise<unknown> {
   });
 }
 
-/** Reads a project of two days, as one of several services. Another one removes a quarter of the newer day once the days are counted. */
+/**
+ * Reads a project of two days, as one of several services. Another service removes a quarter of the newer day once the days are counted.
+ */
 async function readDuringRemoval<T>(store: Store, read: (reads: AuditReads, scope: ReadScope) => Promise<T>) {
   const projectId = randomUUID();
   // A day in one part is read again when its part changes, so each day has two.

@@ -46,7 +46,7 @@ const codeOf = (work: Promise<unknown>) =>
     (error: RequestError) => error.code,
   );
 
-/** The contract of every store, whatever is behind it. Run once for each connection. */
+/** The contract of every store, whatever implements it. Run once for each connection. */
 export function storeSuite(
   name: string,
   open: () => Promise<{ store: Store; close: () => Promise<void> }>,
@@ -56,7 +56,7 @@ export function storeSuite(
     let close: () => Promise<void>;
     before(async () => {
       ({ store, close } = await open());
-      // To make the whole schema may take a slow machine longer than a caller would wait.
+      // Creating the whole schema may take longer on a slow machine than a caller would wait.
       await eventually(() =>
         store.ready().then(
           () => true,
@@ -196,7 +196,7 @@ export function storeSuite(
       });
 
       for (const name of ['accounts', 'background'] as const)
-        it(`is the new one for who asks after a change through ${name}, however many ask meanwhile`, async () => {
+        it(`is the new one for requests after a change through ${name}, however many come at the same time`, async () => {
           for (const [version, role] of ['viewer', 'editor', 'viewer', 'admin', 'owner'].entries()) {
             const row = memberAs(role, version);
             const [columns, lines] = [Object.keys(row), [JSON.stringify(Object.values(row))]];
@@ -210,7 +210,7 @@ export function storeSuite(
           }
         });
 
-      it('is asked of the store once where one process has it, and else each time', async () => {
+      it('is read from the store once if one process has it, otherwise each time', async () => {
         // As another process would write it.
         const write = (role: string, version: number) =>
           store.background.command(
@@ -227,7 +227,7 @@ export function storeSuite(
       });
     });
 
-    it('fills in the identities of living records alone: that of an expired one may be taken again', async () => {
+    it('fills in only the identities of living records: that of an expired one may be reused', async () => {
       const { background } = store;
       const project_id = randomUUID();
       const nowMs = Date.now();
@@ -267,7 +267,7 @@ export function storeSuite(
       const project_id = randomUUID();
       const entries = Array.from({ length: MANY }, () => entryOf(project_id));
       for (const wanted of ['accepted', 'duplicate'] as const) {
-        // A new one each time, as a process that has just started: what it knows, it knows from the store.
+        // A new one each time, like a process that has just started: all its knowledge comes from the store.
         const { commit, end } = createCommit();
         const results = await Promise.all(entries.map((entry) => commit.write(entry)));
         await end();
@@ -276,7 +276,7 @@ export function storeSuite(
       }
     });
 
-    it('tells when its filters of identities are complete, and that a shared one has none', async () => {
+    it('reports when its identity filters are complete, and that a shared store has none', async () => {
       const commits = createCommits(store, {
         config: readConfig({}),
         columns: { decisions: DECISION_COLUMNS, llm_invocations: LLM_COLUMNS },

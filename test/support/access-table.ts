@@ -85,7 +85,7 @@ GET    /docs/{file}                                       .   .   .   .   .     
 POST   /v1/auth/logout                                    1   1   1   1   3      3    3     3   3    3    3     1   .   .    .    .   .   3    .
 `;
 
-/** The rows that are others with GATE_READ_AUTH=open. */
+/** The rows that differ with GATE_READ_AUTH=open. */
 const OPEN = `
 GET    /v1/projects/{id}/agents                           .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .
 GET    /v1/projects/{id}                                  .   .   .   .   .      .    .     .   .    .    .     .   .   .    .    .   .   .    .

@@ -16,7 +16,7 @@ export type Call = {
 
 type Running = Pick<RunningService, 'url'>;
 
-/** One call; a body goes as JSON. */
+/** One call; a body is sent as JSON. */
 export function call(
   { url }: Running,
   path: string,
@@ -51,7 +51,7 @@ export function logIn(service: Running, email: string, password = PASSWORD): Pro
   return call(service, '/v1/auth/login', { body: { email, password } });
 }
 
-/** The cookie as a browser sends it back. */
+/** The cookie as a browser would return it. */
 export function cookieOf(response: Response): string {
   return (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
 }
@@ -91,7 +91,7 @@ export function requestToken(
   return call(service, `/v1/auth/${PATHS[kind][0]}`, { headers, body: { email } });
 }
 
-/** Asks for a mail and takes the token from what the dev sender prints. */
+/** Requests a mail and takes the token from the output of the dev sender. */
 export async function mailedToken(service: RunningService, kind: TokenKind, email: string): Promise<string> {
   const before = service.output().length;
   await requestToken(service, kind, email);
@@ -109,7 +109,7 @@ export function useToken(
   return call(service, '/v1/auth/reset-password', { body: { token, password } });
 }
 
-/** A new account whose owner proved that the e-mail is theirs. */
+/** A new account with a verified e-mail. */
 export async function newVerifiedPerson(service: RunningService): Promise<Person> {
   const person = await newPerson(service);
   await useToken(service, 'verify', await mailedToken(service, 'verify', person.email));

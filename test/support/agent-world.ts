@@ -8,7 +8,7 @@ export type CallResult = { value: unknown } | { error: unknown };
 
 type TestTool = (args: unknown) => unknown;
 
-/** An agent whose input is the calls it makes, one after the other, whatever comes of them. */
+/** An agent whose input is the calls it makes, one after the other, whatever their results. */
 export type TestAgent = {
   name: string;
   tools: Record<string, TestTool>;
@@ -23,7 +23,7 @@ export type AgentWorld = PolicyWorld & {
   ran: Call[];
   toolNamed: (name: string) => TestTool;
   governed: (more?: GovernOptions) => Promise<GovernedAgent<Call[], Promise<CallResult[]>>>;
-  /** Shuts the client down and tells what it sent. */
+  /** Shuts the client down and returns what it sent. */
   events: () => Promise<Record<string, unknown>[]>;
 };
 

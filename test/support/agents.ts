@@ -70,7 +70,7 @@ export function readProject<T>(service: RunningService, path: string): Promise<T
   return jsonOf<T>(call(service, `/v1/projects/${service.project_id}/${path}`));
 }
 
-/** A policy for one tool, with a comment that tells one from another. */
+/** A policy for one tool, with a comment to distinguish policies. */
 export function policyText(comment: string, tool = 'search'): string {
   return `version: 1 # ${comment}\ntools: [${tool}]\nroles:\n  "*": {allow: [${tool}]}\nrules: []\n`;
 }

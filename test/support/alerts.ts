@@ -37,7 +37,7 @@ export async function startReceiver(refusals = 0) {
   };
 }
 
-/** A service's clock, and the time by it. */
+/** The clock of a service, and its current time. */
 export function watchOf(clock: ServiceClock) {
   let aheadMs = 0;
   const passMs = (ms: number) => {
@@ -78,7 +78,7 @@ export async function send(service: RunningService, key: string, events: unknown
 export const times = <T>(count: number, event: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => event(index));
 
-/** Nine days of an agent that calls steadily, from an hour before this time of the day to two hours after, and is denied now and then. */
+/** Nine days of an agent that calls steadily, from an hour before the current time of day to two hours after, with occasional denials. */
 export function historyOf(at: (ms: number) => string) {
   const calls = 3 * CALLS_AN_HOUR;
   const before = (index: number) =>

@@ -30,7 +30,7 @@ export type Summary = {
   others: Record<'by_agent' | 'by_role' | 'by_tool', (Counts & { entries: number }) | null>;
 };
 
-/** The sums of no model calls. */
+/** The sums for no model calls. */
 export const NO_USAGE = {
   calls: 0,
   input_tokens: 0,

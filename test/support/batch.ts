@@ -10,7 +10,7 @@ export type Rejection = {
 };
 export type BatchAnswer = { accepted: number; duplicates: number; rejected: Rejection[] };
 
-/** The fields that a program may rely on; the texts may change. */
+/** The fields that a program may rely on. The texts may change. */
 export function withoutDetail({ index, event_id, status, code }: Rejection) {
   return { index, event_id, status, code };
 }
@@ -22,12 +22,12 @@ type BatchOptions = {
   headers?: Record<string, string>;
 };
 
-/** Events as JSON lines. A text stays as it is. */
+/** Events as JSON lines. A text stays unchanged. */
 export function linesOf(events: unknown[]): string {
   return events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event))).join('\n');
 }
 
-/** Sends a batch: a list of events as JSON lines, and a text or bytes as they are. */
+/** Sends a batch: a list of events as JSON lines, and a text or bytes unchanged. */
 export function sendBatch(
   service: Pick<RunningService, 'url' | 'key'>,
   body: unknown[] | string | Buffer,

@@ -11,7 +11,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** The installed Chromium or Chrome, headless; says what to install where there is none. */
+/** The installed Chromium or Chrome, headless; says what to install if there is none. */
 export function startBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) {

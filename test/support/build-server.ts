@@ -5,7 +5,7 @@ import { ROOT } from './service.ts';
 
 const OUT = 'node_modules/.cache/test-server';
 
-/** Files that a module finds beside itself stay where its source is. */
+/** Modules that find files next to themselves stay next to their source. */
 const keepUrls: Plugin = {
   name: 'keep-urls',
   setup: (bundling) =>
@@ -16,8 +16,8 @@ const keepUrls: Plugin = {
 };
 
 /**
- * Bundles the service and its command line from their sources, and returns the directory (see `scriptOf`). A start loads a
- * thousand modules, which takes twice the time that their bundle takes; a run of the tests starts three hundred.
+ * Bundles the service and its command line from their sources, and returns the directory (see `scriptOf`). A start loads a thousand
+ * modules, which takes twice as long as loading their bundle; a run of the tests starts three hundred.
  */
 export async function buildServer(): Promise<string> {
   await build({

@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 
 const CLIENT = fileURLToPath(new URL('../../client/', import.meta.url));
 
-/** A program that uses the built client, with all that it needs, in one minified ES module. */
+/** A program that uses the built client, including its dependencies, in one minified ES module. */
 export async function bundled(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: CLIENT },

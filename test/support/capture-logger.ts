@@ -8,7 +8,7 @@ export type CaptureLogger = Logger & {
   at(level: keyof Logger): string[];
 };
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its messages. */
 export function captureLogger(): CaptureLogger {
   const lines: Line[] = [];
   const keep =

@@ -6,7 +6,7 @@ import { temporaryDirectory } from './service.ts';
 
 export type Certificate = { cert: string; key: string };
 
-/** A self-signed certificate of 127.0.0.1 and localhost, as PEM. Its subject is new: a look-up of issuers goes by the subject. */
+/** A self-signed certificate of 127.0.0.1 and localhost, as PEM. Its subject is unique, because issuers are looked up by subject. */
 export async function makeCertificate(): Promise<Certificate> {
   const altNames = [
     { type: 2 as const, value: 'localhost' },

@@ -1,4 +1,4 @@
-/** Resources that a test closes at its end, also when it fails, in reverse order. */
+/** Resources that a test closes at its end, even if it fails, in reverse order. */
 export function useCleanups() {
   const cleanups: (() => unknown)[] = [];
   afterEach(async () => {

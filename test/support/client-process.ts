@@ -15,10 +15,10 @@ export type ClientProcess = {
 
 const FIXTURES = new URL('../unit/client/fixtures/', import.meta.url);
 
-/** A program of a file in test/unit/client/fixtures. `env` is all that it has of the environment; the signal kills it. */
+/** A program in a file of test/unit/client/fixtures. `env` is its whole environment; the signal kills it. */
 type Program = { file: string; name: string; env?: Record<string, string>; signal?: AbortSignal };
 
-/** Runs a program that uses the client in a process of its own. */
+/** Runs a program that uses the client in a separate process. */
 export async function runClientProcess({ file, name, env, signal }: Program): Promise<ClientProcess> {
   const startedAtMs = Date.now();
   const child = spawn(process.execPath, [fileURLToPath(new URL(file, FIXTURES)), name], {
@@ -44,7 +44,7 @@ export function emittersTo(server: { url: string }) {
     });
 }
 
-/** 50 µs, or on a slow or busy machine three times the yardstick at the same percentile in the same loop. */
+/** 50 µs or, on a slow or busy machine, three times the yardstick at the same percentile in the same loop. */
 export function callMicrosecondsMax(yardstick: number): number {
   return Math.max(50, 3 * yardstick);
 }

@@ -1,4 +1,4 @@
-/** Milliseconds of the processor that `run` takes in this thread: what else the machine does is not in them. */
+/** The processor time in milliseconds that `run` takes in this thread. Other load on the machine does not count. */
 export function cpuMs(run: () => void): number {
   const before = process.threadCpuUsage();
   run();

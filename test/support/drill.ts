@@ -8,22 +8,22 @@ import { messageOf, PolicyError } from '../../client/errors.ts';
 const DOCUMENT = new URL('../../docs/drills.md', import.meta.url);
 const ACTOR_WIDTH = 26;
 
-/** A process that uses the client: it trusts nothing that another one trusts. */
+/** A process that uses the client. It does not share the trust of other processes. */
 export type DrillClient = {
   name: string;
-  /** Resolves the policy, or writes down why it cannot. */
+  /** Resolves the policy, or records why it cannot. */
   start(): Promise<void>;
   refresh(): Promise<void>;
   /** Of the policy in force. */
   agentVersionId(): string | null | undefined;
 };
 
-/** Writes down what clients log and decide, as docs/drills.md shows it. */
+/** Records what clients log and decide, as docs/drills.md shows it. */
 export class Drill {
   readonly #names = new Map<string, string>();
   #text = '';
 
-  /** Writes the name for every occurrence of the text, which differs from run to run. */
+  /** Replaces every occurrence of the text, which differs from run to run, by the name. */
   name(text: string, name: string): void {
     this.#names.set(text, name);
   }

@@ -17,7 +17,7 @@ export function decision(more: Partial<DecisionInput> = {}): DecisionInput {
   return { agent_name: 'support-bot', tool_name: 'search', outcome: 'allow', ...more };
 }
 
-/** Gates of their own, so that no test sees those of another; by default the loop runs. */
+/** Separate gates, so that no test sees those of another; by default, the loop runs. */
 export function gatesWith(deps: Partial<GatesDeps> = {}): Gates {
   const loop = { identity: () => 'one', isRunning: () => true };
   return new Gates({ now: Date.now, sleep, createLoop: () => loop, ...deps });
@@ -31,7 +31,7 @@ export function openGate(mock: MockServer, options: ConfigureOptions = {}, deps:
   return { gates, logger, gate };
 }
 
-/** A service that takes every event. */
+/** A service that accepts every event. */
 export async function startAuditServer(): Promise<MockServer> {
   const mock = await startMockServer();
   mock.on(DECISIONS, { status: 202, json: { event_id: 'x' } });

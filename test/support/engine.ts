@@ -8,7 +8,7 @@ import { temporaryDirectory } from './service.ts';
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs what opens an embedded store in this process, one after the other: a process holds one at a time. */
+/** Runs work that opens an embedded store in this process, one after the other: a process holds one at a time. */
 export function oneStoreAtATime<T>(run: () => Promise<T>): Promise<T> {
   const ended = last.then(run);
   last = ended.catch(() => undefined);

@@ -1,4 +1,4 @@
-/** All that a process of Node needs. With the cache of compiled code it starts in half the time. */
+/** Everything that a process of Node needs. With the cache of compiled code it starts in half the time. */
 export const NODE_ENVIRONMENT = {
   PATH: process.env['PATH'] ?? '',
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
@@ -15,7 +15,7 @@ const NAMES = [
   'GATE_STATE_DIR',
 ];
 
-/** Runs with exactly these of the client's variables set, and puts back what was there. */
+/** Runs with exactly these variables of the client set, and restores the previous ones. */
 export async function withEnvironment<T>(
   variables: Record<string, string>,
   run: () => T | Promise<T>,

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A limit for what hangs, not a measure: where a time is promised, the test measures it. */
+/** A limit for hanging tests, not a measure: if a time is promised, the test measures it. */
 const WAIT_MS_MAX = 30_000;
 
 type Found<T> = T | undefined | false;
 
 /**
- * Resolves with what `find` finds, soon after it is neither undefined nor false. For what happens a moment after the answer. The longer
- * it takes, the more rarely it looks: a look may cost the service more than what it waits for.
+ * Resolves with what `find` finds, soon after it is neither undefined nor false. For what happens shortly after an answer. The longer it
+ * takes, the less often it looks, because a look may cost the service more than the work it waits for.
  */
 export async function eventually<T>(find: () => Found<T> | Promise<Found<T>>): Promise<T> {
   const startMs = performance.now();

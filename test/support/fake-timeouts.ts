@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
 
-/** Replaces the timeouts of the client too, which imports them from `node:timers`. */
+/** Also replaces the timeouts of the client, which imports them from `node:timers`. */
 export const fakeTimeouts = {
   enable(): void {
     mock.timers.enable({ apis: ['setTimeout'] });

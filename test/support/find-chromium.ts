@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 export const HEADLESS = 'chromium-headless-shell';
-/** Its headless build comes first: a page costs it a third of the processor time. */
+/** Its headless build is tried first: it takes a third of the processor time for a page. */
 const COMMANDS = [
   HEADLESS,
   'chromium',
@@ -11,14 +11,14 @@ const COMMANDS = [
   'google-chrome-stable',
   'chrome',
 ];
-/** Where it is though no PATH says so. */
+/** Where it is if it is not in the PATH. */
 const PATHS = [
   ...COMMANDS.map((command) => join('/usr/bin', command)),
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** The path of the installed Chromium or Chrome. Without packages: it is asked before anything is installed. */
+/** The path of the installed Chromium or Chrome. Uses no packages, because it is called before anything is installed. */
 export function findChromium(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const onPath = folders.flatMap((folder) => COMMANDS.map((command) => join(folder, command)));

@@ -19,7 +19,7 @@ async function run<T>(where: Where, args: string[]): Promise<T> {
   const command = findCommand(name);
   if (command === undefined) throw new Error(`There is no command "${name}".`);
   const env = typeof where === 'string' ? environmentOf(where, {}) : where;
-  // Its progress is not to be read among the results of the tests.
+  // Its progress must not appear among the results of the tests.
   process.stderr.write = () => true;
   try {
     const result = await command.run(() => readConfig(env), parseOptions(command, rest));
@@ -29,7 +29,7 @@ async function run<T>(where: Where, args: string[]): Promise<T> {
   }
 }
 
-/** Runs a command that fails, and resolves with its error. */
+/** Runs a command that must fail, and resolves with its error. */
 export async function gateFault(where: Where, ...args: string[]): Promise<Error> {
   const outcome = await gate(where, ...args).catch((error: Error) => error);
   if (outcome instanceof Error) return outcome;

@@ -37,8 +37,8 @@ type LoadOptions = {
 };
 
 /**
- * Makes calls through the gateway, and kills one of the three processes with SIGKILL after so many answers. A gateway that was
- * killed is started once more.
+ * Makes calls through the gateway, and kills one of the three processes with SIGKILL after a number of answers. A gateway that was killed
+ * is started once more.
  */
 export async function loadGateway(options: LoadOptions): Promise<LoadResult> {
   const mock = await startAuditServer();
@@ -94,7 +94,7 @@ async function runClient(
     );
   }
   await ended;
-  // The client may have been the first to go.
+  // The client may have ended first.
   for (const pid of [gatewayPid, Number(await readFile(`${log}.pid`, 'utf8'))])
     await eventually(() => !isAlive(pid));
   return last;

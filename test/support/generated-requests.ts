@@ -9,11 +9,11 @@ export type World = {
   params: Record<string, string>;
   credentials: Record<string, Record<string, string>>;
   queries: Record<string, string>;
-  /** Bodies that the world accepts, beside those that the schemas do. */
+  /** Bodies that the world accepts, in addition to those that the schemas accept. */
   bodies: Record<string, unknown[]>;
 };
 
-/** How often a part of a request is as it should be, among ten. */
+/** How often a part of a request is valid, out of ten. */
 const RIGHT = 7;
 
 /** Requests for one operation: valid, nearly valid, and hostile. */
@@ -33,7 +33,7 @@ export function requestsFor(at: OperationAt, world: World): fc.Arbitrary<Generat
     }));
 }
 
-/** Percent-encoded, so that it stays one step of a path, or broken on purpose. */
+/** Percent-encoded, so that it stays one segment of a path, or broken on purpose. */
 const oddStep = fc.oneof(
   fc
     .string({ unit: 'binary', minLength: 1, maxLength: 12 })

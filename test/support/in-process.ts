@@ -1,5 +1,5 @@
-// Calls a function of a module in a process of its own: one process holds one embedded store.
-// node in-process.ts <module> <function> <argument as JSON> prints what the function returns as JSON.
+// Calls a function of a module in a separate process, because one process holds one embedded store. node in-process.ts <module> <function>
+// <argument as JSON> prints the function's result as JSON.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -9,7 +9,7 @@ export async function inProcess<T>(module: URL, name: string, argument: unknown)
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [import.meta.filename, module.href, name, JSON.stringify(argument)],
-    // As the service sets it: every statement that runs has a thread of the process.
+    // The same setting as in the service: every running statement has a thread of the process.
     { maxBuffer: OUTPUT_BYTES_MAX, env: { ...process.env, UV_THREADPOOL_SIZE: '32' } },
   );
   return JSON.parse(stdout) as T;

@@ -30,7 +30,7 @@ export type GapPage = { items: GapItem[]; next_cursor: string | null };
 
 export type Told = { sequence?: number | string; dropped?: number | string | undefined };
 
-/** An emitter, as the service sees it: it sends what it is told to. */
+/** An emitter from the service's point of view: it sends what it is told to. */
 export function emitterOf(
   service: RunningService,
   stream: 'decisions' | 'llm_invocations' = 'decisions',

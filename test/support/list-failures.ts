@@ -2,10 +2,10 @@ import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import Mocha from 'mocha';
 
-/** A test that failed: the file it stands in, its full title, and the first line of the error. */
+/** A failed test: its file, its full title, and the first line of the error. */
 export type Failure = { file: string; title: string; error: string };
 
-/** As mocha's own reporter `spec`. Also appends each failure to the file named by GATE_TEST_FAILURES, as a line of JSON. */
+/** Like mocha's own reporter `spec`. Also appends each failure to the file named by GATE_TEST_FAILURES, as a line of JSON. */
 export default class ListFailures extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options);

@@ -2,7 +2,7 @@ import { request, Agent } from 'node:http';
 import { decisionEvent } from './events.ts';
 import type { RunningService } from './service.ts';
 
-/** One decision that was sent, and what became of it: a status, or the error of the connection. */
+/** One decision that was sent, and its outcome: a status, or the error of the connection. */
 export type Sent = {
   event: Record<string, unknown>;
   isBatched: boolean;
@@ -13,15 +13,15 @@ export type Sent = {
 
 export type Load = {
   sent: Sent[];
-  /** Resolves when no sender sends any more. */
+  /** Resolves when all senders have stopped. */
   ended: Promise<void>;
   end: () => void;
 };
 
-/** `batches`: one connection in `every` sends batches, of which each event counts as one that was sent. */
+/** `batches`: one in `every` connections sends batches. Each of their events counts as sent. */
 type LoadOptions = { connections: number; agent: string; batches?: { every: number; events: number } };
 
-/** Sends decisions of one agent over so many connections, each with one request at a time, until told to end or cut off. */
+/** Sends decisions of one agent over this many connections, each with one request at a time, until told to end or cut off. */
 export function startLoad(
   { url, key }: RunningService,
   { connections, agent, batches = { every: Number.POSITIVE_INFINITY, events: 1 } }: LoadOptions,

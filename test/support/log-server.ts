@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { listen } from './listen.ts';
 
-/** Serves the audit trail of one project from memory, as a Gatehouse would, and lists the paths that were asked for. */
+/** Serves the audit trail of one project from memory, like a Gatehouse, and lists the requested paths. */
 export async function startLogServer(projectId: string) {
   const files = new Map<string, Buffer>();
   const requests: string[] = [];

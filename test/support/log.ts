@@ -26,7 +26,7 @@ export async function logKey(service: RunningService): Promise<VerifierKey> {
   return parseVerifierKey((await logText(service, 'vkey')).trimEnd());
 }
 
-/** The proof of a record, as soon as the record is in the log. */
+/** The proof of a record, once the record is in the log. */
 export function proofOf(service: RunningService, eventId: string): Promise<RecordProof> {
   return eventually(async () => {
     const { status, text } = await ask(service, `decisions/${eventId}/proof`);

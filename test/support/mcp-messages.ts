@@ -4,7 +4,7 @@ import { bindPolicy } from '../../client/index.ts';
 import { captureLogger, type CaptureLogger } from './capture-logger.ts';
 
 export type GatewayWorld = {
-  /** One line from the client, its end included. */
+  /** One line from the client, including its end. */
   fromClient: (line: string | object) => Promise<void>;
   fromServer: (line: string | object) => Promise<void>;
   /** The client's last lines, and its end. */
@@ -19,7 +19,7 @@ export type GatewayWorldOptions = Omit<Parameters<typeof bindPolicy>[0], 'agentN
   pins?: Pins;
 };
 
-/** A gateway between two sides that are only lines. Everything that a line leads to has happened when its promise resolves. */
+/** A gateway between two sides that are only lines. When the promise of a line resolves, all of its effects have happened. */
 export async function gatewayWorld({ pins, ...options }: GatewayWorldOptions): Promise<GatewayWorld> {
   const logger = captureLogger();
   const [toClient, toServer]: [string[], string[]] = [[], []];

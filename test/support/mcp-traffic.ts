@@ -74,7 +74,7 @@ async function tried(answer: Promise<unknown>): Promise<void> {
   await answer.catch(() => undefined);
 }
 
-/** A value that fits the schema of an argument, as the inspector's form begins with. */
+/** A value that fits the schema of an argument, like the initial values of the inspector's form. */
 export function sampleOf(schema: unknown): unknown {
   const {
     type,

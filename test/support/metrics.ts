@@ -1,14 +1,14 @@
 import type { RunningService } from './service.ts';
 
 export type Samples = {
-  /** The value of one series, 0 when nothing was counted under its labels yet. Throws when no metric has its name. */
+  /** The value of one series, 0 if nothing was counted under its labels yet. Throws if no metric has its name. */
   value(series: string): number;
   /** Every series of that name with all of its labels. */
   named(name: string): string[];
   text: string;
 };
 
-/** What GET /metrics says now. A series is written as Prometheus does: name{label="value"}. */
+/** The current content of GET /metrics. A series is written in Prometheus format: name{label="value"}. */
 export async function readMetrics({ url }: Pick<RunningService, 'url'>): Promise<Samples> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const values = new Map<string, number>();

@@ -26,7 +26,7 @@ export type MockServer = {
   /** The replies of a route in their order; the last one repeats. A function decides per request. */
   on(route: string, ...replies: (Reply | ((request: SeenRequest) => Reply))[]): void;
   seen(route: string): SeenRequest[];
-  /** Resolves when so many requests of the route have arrived. */
+  /** Resolves when this many requests of the route have arrived. */
   arrived(route: string, count: number): Promise<void>;
   connections(): number;
   closeIdleConnections(): void;
@@ -35,7 +35,7 @@ export type MockServer = {
 
 const RESET_AFTER_MS = 30;
 
-/** Of this process: the client trusts the keys of an address for good, so no second server may have it. */
+/** In this process only: the client trusts the keys of an address for good, so no second server may have the address. */
 const portsTaken = new Set<number>();
 
 /** A real HTTP server on a real socket, by default on a free port, that answers or misbehaves as it is told. */
@@ -56,7 +56,7 @@ export async function startMockServer({ port = 0 }: { port?: number } = {}): Pro
     const reply = replies.length > 1 ? replies.shift() : replies[0];
     answer(response, typeof reply === 'function' ? reply(seen) : (reply ?? {}));
   }
-  // As a proxy it opens no connection, and keeps who was asked for.
+  // As a proxy, it opens no connection and records the requested targets.
   server.on('connect', (request, socket) => {
     requests.push(seenFrom(request, ''));
     socket.destroy();
@@ -102,7 +102,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
   } catch {
-    // The client went away in the middle of its own request; what came of it is what was seen.
+    // The client disconnected during its own request; what arrived of it is recorded.
   }
   return text;
 }
@@ -142,10 +142,10 @@ function write(response: ServerResponse, { status = 200, headers = {}, text = ''
     response.writeHead(status, headers).end(status === 304 ? undefined : text);
     return;
   }
-  // A body that is announced and never completed: cut off at once, or left hanging.
+  // A body that is announced but never completed: cut off immediately, or left hanging.
   response.writeHead(status, { ...headers, 'Content-Length': '1000' });
   response.write('{"half": ');
-  // Not at once, because a reset takes along what has not been read yet: the headers shall arrive.
+  // Not immediately, because a reset discards unread data, and the headers must arrive.
   if (fault === 'reset_mid_body') setTimeout(() => response.socket?.resetAndDestroy(), RESET_AFTER_MS);
   if (fault === 'cut_mid_body') setTimeout(() => response.socket?.destroy(), RESET_AFTER_MS);
 }

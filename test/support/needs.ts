@@ -1,4 +1,4 @@
-// Says what the tests need and the machine does not have; as root on Debian or Ubuntu it installs that.
+// Reports what the tests need and the machine lacks. As root on Debian or Ubuntu, installs it.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { findChromium, HEADLESS } from './find-chromium.ts';
@@ -23,7 +23,7 @@ const apt = (...args: string[]) =>
 const install = (...packages: string[]) =>
   apt('update') && apt('install', '-y', '--no-install-recommends', ...packages);
 
-// Where there is no such package, any Chromium does.
+// If there is no such package, any Chromium will do.
 if (mayInstall && !has(HEADLESS)) install(HEADLESS);
 
 const missing = NEEDS.filter(({ isMet }) => !isMet());

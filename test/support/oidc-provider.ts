@@ -24,7 +24,7 @@ export type TestProvider = {
 
 export const CLIENT = { client_id: 'gatehouse', client_secret: 'a secret of the client' };
 
-/** A provider that is started again has the same key. */
+/** A restarted provider has the same key. */
 let signingKey: Promise<JWK> | undefined;
 
 async function newSigningKey(): Promise<JWK> {
@@ -32,7 +32,7 @@ async function newSigningKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'test' };
 }
 
-/** An OpenID Connect provider on a port of its own, with a page where anyone signs in by name. */
+/** An OpenID Connect provider on its own port, with a page where anyone signs in by name. */
 export async function startOidcProvider(redirectUri: string, port = 0): Promise<TestProvider> {
   const jwk = await (signingKey ??= newSigningKey());
   const server = createServer();
@@ -70,7 +70,7 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-/** A browser without pages: it keeps cookies by host, and follows no redirect by itself. */
+/** A browser without pages: it keeps cookies by host, and follows no redirect automatically. */
 export class CookieJar {
   readonly #cookies = new Map<string, Map<string, string>>();
 
@@ -95,7 +95,7 @@ export class CookieJar {
   }
 }
 
-/** Signs in at the provider and consents, and returns the address that it sends the browser back to. */
+/** Signs in at the provider and consents. Returns the address that the provider redirects the browser to. */
 export async function signOnAt(jar: CookieJar, start: URL, login: string, redirectUri: string): Promise<URL> {
   let url = start;
   for (let steps = 0; steps < 20; steps += 1) {

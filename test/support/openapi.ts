@@ -38,7 +38,7 @@ export function operationsOf({ paths }: Document): OperationAt[] {
   );
 }
 
-/** Returns what is wrong with an answer by the document: its status, its type, its headers, its body. */
+/** Returns how an answer differs from the document: its status, its type, its headers, its body. */
 export function createAnswerCheck(
   document: Document,
 ): (at: OperationAt, answer: Answer) => string | undefined {

@@ -10,7 +10,7 @@ import type { MockServer, Reply, SeenRequest } from './mock-server.ts';
 
 export type Signer = {
   kid: string;
-  /** As GATE_PUBLIC_KEY has it. */
+  /** In the form of GATE_PUBLIC_KEY. */
   publicKey: string;
   jwk: Record<string, string>;
   signingKey: SigningKey;
@@ -65,7 +65,7 @@ export async function createSigner(): Promise<Signer> {
   };
 }
 
-/** An agent record without a bundle, as the service answers it where it could not make one. */
+/** An agent record without a bundle, as the service returns it if it could not create one. */
 export function yamlRecord(agent: PublishedAgent): Record<string, unknown> {
   const { version, policy_yaml, agent_yaml, system_md } = agent;
   return {
@@ -95,7 +95,7 @@ export async function signedRecord(agent: PublishedAgent, signer: Signer): Promi
   return { ...yamlRecord(agent), ...bundle };
 }
 
-/** The record with other facts in its manifest, under a good signature. */
+/** The record with other facts in its manifest, under a valid signature. */
 export async function resigned(
   record: SignedRecord,
   facts: Record<string, unknown>,
@@ -106,7 +106,7 @@ export async function resigned(
   return { ...record, bundle_manifest, bundle_signature_b64: await signer.sign(bundle_manifest) };
 }
 
-/** Answers as 4.6 does: 304 to the same ETag, else the record. */
+/** Answers as the specification requires: 304 to the same ETag, else the record. */
 export function conditionally(record: Record<string, unknown>): (request: SeenRequest) => Reply {
   const etag = etagOf(record);
   return ({ headers }) =>

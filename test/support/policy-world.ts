@@ -30,23 +30,23 @@ type Fault = { code: string; status: number | undefined };
 export type PolicyWorld = {
   mock: MockServer;
   signer: Signer;
-  /** A good bearer key of project p-1. */
+  /** A valid bearer key of project p-1. */
   key: string;
   /** Version 1 allows search; version 2 allows search and write. The service serves version 1. */
   v1: SignedRecord;
   v2: SignedRecord;
   logger: CaptureLogger;
   clock: { nowMs: number };
-  /** Resolves support-bot with exactly these variables set; options win, as ever. */
+  /** Resolves support-bot with exactly these variables set; options override them. */
   resolve: Resolve;
   /** The error of a failed resolve. */
   faultOf: (options: Partial<ResolveOptions>, variables?: Record<string, string>) => Promise<Fault>;
-  /** The same with the good key. */
+  /** The same with the valid key. */
   resolveByKey: (options?: Partial<ResolveOptions>) => Promise<PolicySource>;
   close: () => Promise<void>;
 };
 
-/** A platform of its own with one agent, and a client that has fetched nothing yet. */
+/** A separate platform with one agent, and a client that has fetched nothing yet. */
 export async function startPolicyWorld(): Promise<PolicyWorld> {
   const [mock, signer] = [await startMockServer(), await createSigner()];
   const key = await signer.bearerKey('p-1');

@@ -5,18 +5,19 @@ import { syncBuiltinESMExports } from 'node:module';
 
 // Loaded before each service under test (NODE_OPTIONS=--import).
 
-// It ends with the process that started it, also when that is killed. The workers of a service end by themselves.
+// It ends with the process that started it, even if that is killed. The workers of a service end by themselves.
 const parent = process.ppid;
 const endWithParent = () => process.ppid !== parent && process.kill(process.pid, 'SIGKILL');
 if (cluster.isPrimary) setInterval(endWithParent, 500).unref();
 
-// Its clock runs as many milliseconds ahead as the file says.
+// Its clock is ahead by the number of milliseconds in the file.
 const path = process.env['GATE_TEST_CLOCK_FILE'];
 const now = Date.now.bind(Date);
 if (path !== undefined) Date.now = () => now() + Number(readFileSync(path, 'utf8'));
 
-// Scrypt with the service's costs takes 0.2 s of a processor, and the tests need it hundreds of times. Here it is cheap; unit/accounts/passwords tests the real costs.
-// It takes as many milliseconds as the variable says.
+// Scrypt with the service's costs takes 0.2 s of a processor, and the tests need it hundreds of times. Here it is cheap;
+// unit/accounts/passwords tests the real costs.
+// It takes the number of milliseconds in the variable.
 const SCRYPT_MS = Number(process.env['GATE_TEST_SCRYPT_MS'] ?? 0);
 const { scrypt } = crypto;
 type Done = (error: Error | null, key: Buffer) => void;

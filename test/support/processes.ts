@@ -5,14 +5,14 @@ import { environmentOf, ROOT, scriptOf, spawnService } from './service.ts';
 /** The output of a process, on each stream and on both, and its exit code. */
 export type Ended = { code: number | null; stdout: string; stderr: string; output: string };
 
-/** For a start that fails with any store: a silent service on a store that is away, which needs no engine. */
+/** For a start that fails with any store: a silent service with an unavailable store, which needs no engine. */
 export const NO_STORE = {
   GATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
   GATE_DEMO: '0',
   GATE_LOG_LEVEL: 'silent',
 };
 
-/** Runs the service until it ends by itself: for a start that fails. */
+/** Runs the service until it ends by itself, for a start that fails. */
 export function runService(options: { dataDir: string; env: Record<string, string> }): Promise<Ended> {
   return endOf(spawnService(options));
 }

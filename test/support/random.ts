@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): what failed is found again by its seed. */
+/** A small seeded generator (mulberry32): a failure can be reproduced by its seed. */
 export class Random {
   #state: number;
 

@@ -4,11 +4,11 @@ import { connect as connectTls } from 'node:tls';
 
 export type RawAnswer = { status: number; headers: Record<string, string>; body: string };
 
-/** One connection, TCP or TLS, on which a test says exactly what it likes. */
+/** One connection, TCP or TLS, on which a test sends exactly what it likes. */
 export type RawConnection = {
-  /** Resolves when the bytes are with the kernel, or the other side does not want them any more. */
+  /** Resolves when the kernel has the bytes, or the other side no longer wants them. */
   write(bytes: string | Buffer): Promise<void>;
-  /** The next whole answer. Rejects when the connection ends without one. */
+  /** The next complete answer. Rejects if the connection ends without one. */
   answer(): Promise<RawAnswer>;
   close(): void;
 };
@@ -30,7 +30,7 @@ export async function openRaw(url: string): Promise<RawConnection> {
   };
 }
 
-/** Sends the bytes on a connection of their own and resolves with the first answer. */
+/** Sends the bytes on a separate connection and resolves with the first answer. */
 export async function exchange(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const connection = await openRaw(url);
   const answer = connection.answer();
@@ -44,7 +44,7 @@ export async function exchange(url: string, ...parts: (string | Buffer)[]): Prom
   }
 }
 
-/** The head of a POST, ended. Headers come as they are given. */
+/** The complete head of a POST. Headers are sent as given. */
 export function head(path: string, headers: Record<string, string | number>, method = 'POST'): string {
   const lines = Object.entries({ Host: 'localhost', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
@@ -52,7 +52,7 @@ export function head(path: string, headers: Record<string, string | number>, met
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** Sends the head of a call, and resolves once the service has identified the caller. What it resolves with sends the body. */
+/** Sends the head of a call, and resolves once the service has identified the caller. The resolved function sends the body. */
 export async function holdBody(
   url: string,
   path: string,
@@ -70,7 +70,7 @@ export async function holdBody(
   };
 }
 
-/** The status and the code of a problem; the whole body where it is none. */
+/** The status and the code of a problem; for anything else, the whole body. */
 export function codeOf({ status, headers, body }: RawAnswer): unknown[] {
   const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
   return [status, isProblem ? (JSON.parse(body) as { code: string }).code : body];

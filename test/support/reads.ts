@@ -26,7 +26,7 @@ export type CursorPage = {
 
 type Ask = { query?: Record<string, string> | string; projectId?: string; key?: string };
 
-/** GETs one of the read endpoints; `query` as a text goes as it is. */
+/** GETs one of the read endpoints; a `query` given as text is sent unchanged. */
 export async function ask(
   service: RunningService,
   endpoint: string,
@@ -39,7 +39,7 @@ export async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** The status and the code of an answer that refuses. */
+/** The status and the code of a refusal. */
 export async function refusal(
   service: RunningService,
   endpoint: string,
@@ -49,7 +49,7 @@ export async function refusal(
   return [status, (JSON.parse(text) as Problem).code];
 }
 
-/** As `ask`, and the answer must be good. */
+/** Like `ask`, but the answer must be good. */
 export async function askJson<T>(service: RunningService, endpoint: string, options: Ask = {}): Promise<T> {
   const { status, text } = await ask(service, endpoint, options);
   if (status !== 200) throw new Error(`${endpoint} answered ${status}: ${text}`);

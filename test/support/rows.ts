@@ -8,7 +8,7 @@ const parse = createParser<Parameters<typeof decisionEventFrom>[0]>(decisionEven
 
 type Given = { event_id?: string; tool_name?: string; reason?: string };
 
-/** A row as ingest makes it. Rows of the tool `poison` are refused by the store. */
+/** A row as ingest creates it. The store refuses rows of the tool `poison`. */
 export function entryOf(project_id: string, given: Given = {}): Entry {
   const event = decisionEventFrom(parse(decisionEvent({ tool_name: 'fine', ...given })), '');
   return entryFrom(event, { project_id, agent_version_id: '', receivedAtMs: Date.now() }, DECISION_ROW);

@@ -1,6 +1,7 @@
-// Runs the suites that start services in two lanes and, in a third one, those over the wire and then all others: two lanes alone leave the processors idle for much of
-// the time. Then the suites that must be alone. A file with a failure is run once more, with the same seed and nothing beside it: a test that fails again is red, one
-// that passes is named as unsteady. The names come last, where the reader of a long log looks. Exits with 1 if anything is red.
+// Runs the suites that start services in two lanes. A third lane runs those over the wire and then all others: two lanes alone leave the
+// processors idle for much of the time. Then come the suites that must run alone. A file with a failure is run once more, alone and with
+// the same seed: a test that fails again is red, one that passes is named as unsteady. The names come last, where the reader of a long log
+// looks. Exits with 1 if anything is red.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -18,11 +18,11 @@ type Schema = {
   maximum?: number;
 };
 
-/** Longer texts and lists find nothing that these do not, and take time. */
+/** Longer texts and lists find nothing more than these, and take time. */
 const LENGTH_MAX = 300;
 const ITEMS_MAX = 4;
 
-/** Values that break what is careless: prototypes, control characters, lone surrogates, edges of numbers, deep nesting. */
+/** Values that break careless code: prototypes, control characters, lone surrogates, edges of numbers, deep nesting. */
 const NASTY = [
   '',
   '\0',
@@ -59,7 +59,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Values that a schema accepts, but for formats that need the world to be right, such as times that are not too old. */
+/** Values that a schema accepts, except for formats that depend on the environment, such as times that are not too old. */
 export function validValue(schema: Schema): fc.Arbitrary<unknown> {
   const { enum: values, anyOf, type = 'object' } = schema;
   if (values !== undefined) return fc.constantFrom(...values);
@@ -93,7 +93,7 @@ function text({ format, pattern, minLength = 0, maxLength = LENGTH_MAX }: Schema
   return fc.stringMatching(new RegExp(pattern));
 }
 
-/** The value with one thing wrong somewhere in it: a key is missing, or a part is something else. */
+/** The value with one defect somewhere in it: a key is missing, or a part is something else. */
 export function nearlyValid(value: unknown): fc.Arbitrary<unknown> {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return hostileValue;
   return fc.constantFrom(...Object.keys(value)).chain((key) => {

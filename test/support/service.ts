@@ -29,7 +29,7 @@ export type RunningService = {
   output: () => string;
 };
 
-/** A service in a process of its own, on a port and in a data directory of its own. Its project is the demo's. */
+/** A service in a separate process, with its own port and data directory. Its project is the demo's. */
 export type TestService = RunningService & {
   demo: Demo;
   /** Sends SIGTERM and resolves with the exit code. */
@@ -48,8 +48,8 @@ process.once('exit', () => {
 });
 
 /**
- * A fresh directory that is gone when the tests end. In memory where the system has a place for that: hundreds of stores come and go in a test run, and a disk that has
- * just deleted them is slow to make files for minutes.
+ * A fresh directory that is removed when the tests end. In memory if the system supports that: hundreds of stores are created and deleted
+ * in a test run, and a disk that has just deleted them is slow to create files for minutes.
  */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'gatehouse-test-'));
@@ -98,7 +98,7 @@ export async function startTestService({ env = {}, ...given }: StartOptions = {}
   };
 }
 
-/** The same for all cases of a suite; its fields are there from the first `before` on. */
+/** The same for all cases of a suite; its fields are set from the first `before` on. */
 export function useTestService(options?: StartOptions): TestService {
   const service = {} as TestService;
   before('a service', async () => void Object.assign(service, await startTestService(options)));
@@ -108,7 +108,7 @@ export function useTestService(options?: StartOptions): TestService {
 
 const hasServer = (dataDir: string) => 'GATE_CLICKHOUSE_URL' in storeEnvironment(dataDir);
 
-/** A fresh data directory as the first start of a service leaves it: with the schema, the demo project and its key. */
+/** A fresh data directory as after the first start of a service: with the schema, the demo project and its key. */
 export async function storeDirectory(): Promise<string> {
   const dataDir = temporaryDirectory();
   if (!hasServer(dataDir)) await makeStore(dataDir);
@@ -122,10 +122,10 @@ function makeStore(dataDir: string): Promise<void> {
 }
 
 let ownDirectory: string | undefined;
-/** Kept for one run of the tests: what is filled ages within hours. */
+/** Kept for one run of the tests: its content becomes outdated within hours. */
 const runDirectory = () => process.env['GATE_TEST_DIRECTORY'] ?? (ownDirectory ??= temporaryDirectory());
 
-/** As `storeDirectory`, with what `fill` sends to a service on it. `fill` runs once for all suites. */
+/** Like `storeDirectory`, with what `fill` sends to a service on it. `fill` runs once for all suites. */
 export async function filledDirectory(
   name: string,
   fill: (service: TestService) => Promise<void>,
@@ -154,15 +154,15 @@ export const WITHOUT_LOG = {
 };
 
 /**
- * The service or its command line: the source, or what a run of all tests bundled from it (build-server.ts). The source also
- * with options of Node: what they load first replaces parts of it.
+ * The service or its command line: the source, or what a run of all tests bundled from it (build-server.ts). With options of Node, always
+ * the source, because what they load first replaces parts of it.
  */
 export function scriptOf(name: 'main' | 'cli/main', env: Record<string, string> = {}): string {
   const built = process.env['GATE_TEST_SERVER'];
   return built === undefined || 'NODE_OPTIONS' in env ? `server/${name}.ts` : `${built}/${name}.js`;
 }
 
-/** All that a process under test has of the environment. */
+/** The whole environment of a process under test. */
 export function environmentOf(dataDir: string, env: Record<string, string>): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const store = storeEnvironment(dataDir);

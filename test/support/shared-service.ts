@@ -8,8 +8,8 @@ export type SharedService = RunningService & { owner: Owner };
 let starting: Promise<{ service: TestService; cookie: string }> | undefined;
 
 /**
- * A new project on a service that all suites of this process share, one after the other. It reads the caller's address
- * from X-Forwarded-For, so that a suite can use up the attempts of an address of its own.
+ * A new project on a service that all suites of this process share, one after the other. It reads the caller's address from
+ * X-Forwarded-For, so that a suite can use up the attempts of a separate address.
  */
 export async function sharedService(): Promise<SharedService> {
   starting ??= start();
@@ -25,7 +25,7 @@ export async function sharedService(): Promise<SharedService> {
   return { url, dataDir, pid, output, project_id: project.id, key, owner };
 }
 
-/** The same for all cases of a suite; its fields are there from the first `before` on. */
+/** The same for all cases of a suite; its fields are set from the first `before` on. */
 export function useSharedService(): SharedService {
   const service = {} as SharedService;
   before('a project on the shared service', async () => void Object.assign(service, await sharedService()));

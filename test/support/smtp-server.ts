@@ -84,7 +84,7 @@ function partsOf({ subject = '', from, to, text = '', html = '' }: Email) {
   };
 }
 
-/** Something that takes connections on an SMTP port and does with each of them what it is told. */
+/** A server on an SMTP port that treats each connection as it is told. */
 export async function startBrokenServer(
   behave: (socket: Socket) => void,
 ): Promise<{ url: string; close: () => void }> {

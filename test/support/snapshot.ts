@@ -6,7 +6,7 @@ import { DAY_MS } from '../../server/durations.ts';
 export type Everything = Omit<Summary, 'project_id' | 'window' | 'from' | 'to'> & {
   total: number;
   items: DecisionRecord[];
-  /** Those of the timeseries that hold anything. */
+  /** The non-empty buckets of the timeseries. */
   buckets: Bucket[];
   /** The records of the export. */
   exported: unknown[];
@@ -14,7 +14,7 @@ export type Everything = Omit<Summary, 'project_id' | 'window' | 'from' | 'to'> 
 };
 export type Usage = { totals: unknown; by_model: unknown; by_agent: unknown };
 
-/** All that the read endpoints say of a project with at most 500 records, without the time of asking. */
+/** The complete answers of the read endpoints for a project with at most 500 records, without the time of the request. */
 export async function everythingOf(service: RunningService, projectId: string): Promise<Everything> {
   const { totals, by_agent, by_role, by_tool, others } = await readSummary(
     service,

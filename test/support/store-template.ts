@@ -19,7 +19,7 @@ const CACHE = join(ROOT, 'node_modules/.cache/test-store');
 
 let templateKeyOnce: string | undefined;
 
-/** All that a first start depends on, and the day, because a store ages. */
+/** Everything that a first start depends on, and the day, because a store ages. */
 function templateKey(): string {
   const hash = createHash('sha256').update(new Date().toISOString().slice(0, 10));
   for (const path of globSync('{server,clickhouse}/**/*.{ts,sql,yaml}', {
@@ -31,13 +31,13 @@ function templateKey(): string {
 }
 
 type Make = (dataDir: string) => Promise<void>;
-/** Where it is kept, and what makes it there where no test has yet. */
+/** Where it is kept, and what creates it there if no test has done so yet. */
 type Template = { path: string; make: Make };
 const templates = new Map<string, Promise<void>>();
 
 /**
- * Copies a data directory whose making takes most of the time of many a test: that of a service after its first start, or that of a server with the schema. It is
- * kept until the code changes.
+ * Copies a data directory whose creation takes most of the time of many tests: that of a service after its first start, or that of a server
+ * with the schema. It is kept until the code changes.
  */
 export async function copyTemplate(name: 'service' | 'server', to: string, make: Make): Promise<void> {
   const key = (templateKeyOnce ??= templateKey());
@@ -51,7 +51,7 @@ export async function copyTemplate(name: 'service' | 'server', to: string, make:
   await copyMade(to, { path, make: (dataDir) => make(dataDir).then(removeOld) });
 }
 
-/** Copies a directory, which is made at its first copy. */
+/** Copies a directory, which is created for the first copy. */
 export async function copyMade(to: string, template: Template): Promise<void> {
   let made = templates.get(template.path);
   if (made === undefined) templates.set(template.path, (made = makeOnce(template)));

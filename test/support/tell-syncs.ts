@@ -1,8 +1,8 @@
 import fs, { appendFileSync, fstatSync, readdirSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-// Loaded before a process (NODE_OPTIONS=--import): for each file or directory that the process waits for, it adds a line to the file
-// GATE_TEST_SYNCS that says which it is and how it was: when it changed last, and the names in it.
+// Loaded before a process (NODE_OPTIONS=--import). For each file or directory that the process syncs, it adds a line to the file
+// GATE_TEST_SYNCS with its path and state: when it was last changed, and the names in it.
 const list = String(process.env['GATE_TEST_SYNCS']);
 const { fsyncSync } = fs;
 fs.fsyncSync = (file) => {

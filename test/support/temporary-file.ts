@@ -9,7 +9,7 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A file of this name and text in a folder of its own. */
+/** A file with this name and text in a separate folder. */
 export async function temporaryFile(name: string, text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-'));
   folders.push(folder);

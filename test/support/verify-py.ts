@@ -1,6 +1,6 @@
 import { runCommand } from './processes.ts';
 
-/** Runs verify.py with each list of arguments, in one process: to start Python takes longer than to verify a case. */
+/** Runs verify.py with each list of arguments, in one process: starting Python takes longer than verifying a case. */
 const RUN_ALL = `
 import contextlib, io, json, sys
 sys.path.insert(0, "docs")
@@ -15,7 +15,7 @@ for arguments in json.loads(sys.argv.pop()):
             ended.append([end.code, output.getvalue()])
 print(json.dumps(ended))`;
 
-/** How verify.py ends with each of these: its exit code, or why it could not run, and its report. */
+/** The results of verify.py for each of these: its exit code, or why it could not run, and its report. */
 export async function runPython(
   runs: Record<string, string>[],
 ): Promise<[code: number | string, output: string][]> {

@@ -4,7 +4,7 @@ type Waits = { slowestMs: number; count: number; /** The largest reading of `gau
 
 const PAUSE_MS = 20;
 
-/** Asks for this address again and again until `end`, and reads the gauge each time. */
+/** Requests this address repeatedly until `end`, and reads the gauge each time. */
 export function watchWaits(url: string, gauge: () => number = () => 0): { end: () => Promise<Waits> } {
   let isOver = false;
   const waits: Waits = { slowestMs: 0, count: 0, peak: 0 };

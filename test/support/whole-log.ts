@@ -13,8 +13,8 @@ type Whole = {
 };
 
 /**
- * The log of a store against its records: how many are not in it, how many entries belong to no record, how many rounds have two
- * proposals, and how many pieces do not begin where the one before ends.
+ * Compares the log of a store with its records: how many records are missing in it, how many entries belong to no record, how many rounds
+ * have two proposals, and how many pieces do not begin where the previous one ends.
  */
 export async function readWholeLog(query: Rows): Promise<Whole> {
   const [row] = await query<Whole>(`SELECT
@@ -45,7 +45,7 @@ export function expectWholeLog(log: Whole): void {
   expect(log.records).to.be.above(0);
 }
 
-/** The indexes in the log of the records of an agent; null for those that did not enter yet. */
+/** The indexes in the log of the records of an agent; null for those that have not entered yet. */
 export async function readIndexes(
   service: RunningService,
   agent: string,

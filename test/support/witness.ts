@@ -20,9 +20,9 @@ import { listen } from './listen.ts';
 
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A witness over HTTP, as C2SP tlog-witness says. It knows the logs that it was told of. */
+/** A witness over HTTP, according to C2SP tlog-witness. It knows the logs that it was told about. */
 export type TestWitness = {
-  /** As in GATE_WITNESSES. */
+  /** In the form of GATE_WITNESSES. */
   setting: string;
   key: VerifierKey;
   /** The statuses it answered, in order. */

@@ -29,7 +29,7 @@ export const aiSdkHarnessOf = (sdk: AiSdk): AdapterHarness => ({
         step.map(({ name, args }, call) => callOf(name, args, `${index}-${call}`)),
       );
       const model = sdk.modelMaking(calls, onModel);
-      // Without toolApproval: approvals are asked for by onApproval, or refused.
+      // Without toolApproval: approvals are requested through onApproval, or refused.
       const { tools: runTools, prepareStep } = await governed.startRun(caller);
       const settings = { tools: runTools, prepareStep, model, stopWhen: sdk.stepCountIs(9), prompt: 'Go.' };
       if (isStreamed) await sdk.streamText(settings).consumeStream();

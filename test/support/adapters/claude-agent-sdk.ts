@@ -7,8 +7,8 @@ type Hooks = Awaited<ReturnType<typeof governHooks>>['hooks'];
 let sessions = 0;
 
 /**
- * Plays the part of Claude Code, whose program is too large to install for a test: calls the hooks with what their types say, and does
- * what they answer.
+ * Acts as Claude Code, whose program is too large to install for a test: calls the hooks with the input that their types describe, and
+ * follows their answers.
  */
 export const claudeAgentSdkHarness: AdapterHarness = {
   isStreaming: false,

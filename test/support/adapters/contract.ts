@@ -11,7 +11,7 @@ import { temporaryFile } from '../temporary-file.ts';
 /** A tool call that the model makes. */
 export type ModelCall = { name: string; args: Record<string, unknown> };
 
-/** The model's answers in order: the tool calls of each step. After the last it says "done". */
+/** The model's answers in order: the tool calls of each step. After the last step it says "done". */
 export type Steps = ModelCall[][];
 
 export type AskOptions = {
@@ -21,12 +21,12 @@ export type AskOptions = {
   onModel?: () => void;
 };
 
-/** Runs the agent once, and resolves with the text of the result of each call, as the model is given it. */
+/** Runs the agent once, and resolves with the result text of each call, as the model gets it. */
 export type Ask = (steps: Steps, options: AskOptions) => Promise<string[]>;
 
 export type TestTools = Record<string, (args: unknown) => unknown>;
 
-/** How an agent of one framework is bound: tools search, write and transfer, and a model that does what it is told. */
+/** How an agent of one framework is bound: tools search, write and transfer, and a model that follows instructions. */
 export type AdapterHarness = {
   isStreaming: boolean;
   bind(tools: TestTools, options: BindingOptions & { agentName: string }): Promise<Ask>;
@@ -109,7 +109,7 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       });
     }
 
-    it('decides calls that are made in parallel each by itself', async () => {
+    it('decides each of several parallel calls separately', async () => {
       const ask = await bound({ onApproval: () => new Promise((resolve) => setImmediate(resolve, true)) });
       const texts = await ask([[TRANSFER, WRITE, SEARCH]], { caller: CALLER });
 
@@ -130,7 +130,7 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       await ask([[TRANSFER], [SEARCH]], { caller: CALLER });
       const events = await world.events();
 
-      // Two posts may overtake each other on their way.
+      // Two posts may overtake each other in transit.
       expect(events.map(({ user_id, tool_name }) => [user_id, tool_name])).to.have.deep.members([
         ['u-1', 'transfer'],
         ['u-2', 'search'],
@@ -168,7 +168,7 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       expect((await ask([[WRITE]], { caller: CALLER }))[0]).to.include('write ran');
     });
 
-    it('goes on with the policy in hand while the service is down', async () => {
+    it('continues with the current policy while the service is down', async () => {
       const ask = await bound();
       for (const route of [AGENT_ROUTE, DECISIONS]) world.mock.on(route, { fault: 'reset' });
       const texts = await ask([[SEARCH, WRITE]], { caller: CALLER });
@@ -184,7 +184,7 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       expect(await bound().catch((error: unknown) => error)).to.have.property('code', 'unreachable');
     });
 
-    it('asks no model and runs no tool under a policy that is broken', async () => {
+    it('calls no model and runs no tool under a broken policy', async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
       const ask = await bound({ localPolicy });
       await writeFile(localPolicy, '');
@@ -205,13 +205,13 @@ export function adapterContract(name: string, harness: AdapterHarness): void {
       const ask = await bound({ tools: { ...world.agent.tools, search } });
       const texts = await ask([[SEARCH]], { caller: CALLER }).catch((error: unknown) => [String(error)]);
 
-      // The OpenAI Agents SDK keeps the message to itself.
+      // The OpenAI Agents SDK does not pass on the message.
       expect(texts[0]).to.match(/the disk is full|an error occurred/i);
       expect(await recorded()).to.deep.equal(['search: allow']);
     });
 
     if (!harness.isStreaming) return;
-    it('does the same for a run that is streamed', async () => {
+    it('does the same for a streamed run', async () => {
       const ask = await bound({ onApproval: () => true });
       const texts = await ask([[SEARCH, WRITE], [TRANSFER]], { caller: CALLER, isStreamed: true });
 

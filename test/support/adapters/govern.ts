@@ -1,7 +1,7 @@
 import { govern } from '../../../client/index.ts';
 import type { AdapterHarness, AskOptions, Steps } from './contract.ts';
 
-/** An agent of one's own, whose loop tells the model of errors as text. */
+/** A custom agent whose loop passes errors to the model as text. */
 export const governHarness: AdapterHarness = {
   isStreaming: false,
   bind: async (tools, options) => {

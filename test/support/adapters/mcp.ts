@@ -8,7 +8,7 @@ import { schemaOf } from './schemas.ts';
 
 type Call = (run: McpRun<Client>, call: ModelCall) => Promise<string>;
 
-/** A loop around the official MCP client, which tells the model of errors as text. */
+/** A loop around the official MCP client that passes errors to the model as text. */
 const harnessCalling = (call: Call): AdapterHarness => ({
   isStreaming: false,
   bind: async (tools, options) => {

@@ -71,8 +71,8 @@ export function sendHalf(res: ServerResponse, { status, headers, body }: Answer)
 }
 
 /**
- * Says every so often that the statement still runs, in headers that come before the answer's own. The status went out
- * with the first of them: a fault that comes later is told by its header alone, as a ClickHouse server does.
+ * Reports at intervals that the statement is still running, in headers that precede those of the answer. The status was sent with the first
+ * of them, so a later fault is reported only by its header, as by a ClickHouse server.
  */
 export function keepTelling(res: ServerResponse, everyMs: number): (answer: Answer) => void {
   const { socket } = res;

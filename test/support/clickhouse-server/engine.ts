@@ -2,7 +2,7 @@ import { Session } from 'chdb';
 import { fileURLToPath } from 'node:url';
 import { EngineError } from './faults.ts';
 
-/** One statement with all that came with it. `data` is the body of an insert. */
+/** One statement with everything that came with it. `data` is the body of an insert. */
 export type Statement = {
   database: string;
   text: string;
@@ -16,7 +16,7 @@ export type EngineResult = { bytes: Buffer; readRows: number; readBytes: number 
 
 const SESSIONS_MAX = 40;
 const CONFIG = fileURLToPath(new URL('server.xml', import.meta.url));
-/** Differs from statement to statement, so it is set each time and is not what a session is known by. */
+/** Differs from statement to statement, so it is set each time and does not identify a session. */
 const PER_STATEMENT = ['insert_deduplication_token', 'log_comment'] as const;
 const STATUS_BY_CODE = new Map([
   [60, 404],
@@ -30,8 +30,8 @@ const STATUS_BY_CODE = new Map([
 ]);
 
 /**
- * The embedded engine as a server uses it: statements side by side, each with its own settings and parameters.
- * A connection keeps what was set on it, so connections are shared only by statements with the same settings.
+ * The embedded engine used as a server: concurrent statements, each with its own settings and parameters. A connection keeps its settings,
+ * so only statements with the same settings share a connection.
  */
 export class Engine {
   readonly #path: string;
@@ -49,7 +49,7 @@ export class Engine {
     const session = await this.#take(key, statement);
     try {
       const set = `SET ${[...ownSettings(statement)].map(([name, value]) => `${name} = ${quoted(value)}`).join(', ')}`;
-      // The data of an insert must be all that follows its text.
+      // The data of an insert must be everything after its text.
       if (statement.data === '') return await exec(session, `${set}; ${statement.text}`, statement.format);
       await exec(session, set);
       return await exec(session, `${statement.text}\n${statement.data}`, statement.format);

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 const SERVER = process.env['GATE_TEST_CLICKHOUSE_URL'];
 
 /**
- * Where the store of a data directory is. By default in the directory itself. With GATE_TEST_CLICKHOUSE_URL
- * (http://user:password@host:8123, no database) on that server, in a database of the directory's own: so the tests that
- * know nothing of it run on a server as they are. `npm run test:wire` starts one and sets it.
+ * Where the store of a data directory is. By default, in the directory itself. With GATE_TEST_CLICKHOUSE_URL
+ * (http://user:password@host:8123, no database), on that server, in a separate database for each directory: so tests that know nothing
+ * about it also run on a server. `npm run test:wire` starts one and sets the variable.
  */
 export function storeEnvironment(dataDir: string): Record<string, string> {
   const url = storeUrl(dataDir);
@@ -17,7 +17,7 @@ function storeUrl(dataDir: string): string | undefined {
   return `${SERVER.replace(/\/+$/, '')}/test_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
 }
 
-/** The rows of a statement on the server's store of a directory; undefined where the store is embedded. */
+/** The rows of a statement on the server's store of a directory; undefined if the store is embedded. */
 export async function queryServer<Row>(dataDir: string, sql: string): Promise<Row[] | undefined> {
   const text = storeUrl(dataDir);
   if (text === undefined) return undefined;

@@ -1,18 +1,18 @@
-/** The statements that a fault meets: inserts, everything else that a client asks, or all of it. */
+/** The statements that a fault affects: inserts, everything else that a client sends, or all of it. */
 export type FaultTarget = 'insert' | 'other' | 'all';
 
 /**
- * The fault that the server shows instead of a good answer. `times` bounds how often; without it, until it is cleared. `table` narrows
- * it to statements that name the table.
+ * The fault that the server shows instead of a good answer. `times` limits how often; without it, until it is cleared. `table` restricts it
+ * to statements that name the table.
  */
 export type Fault = { on: FaultTarget; times?: number; table?: string } & (
   | { does: 'fail'; with: FaultName }
   | { does: 'wait'; ms: number }
-  /** Nothing is done, and the answer says that it was. */
+  /** Nothing is done, although the answer reports success. */
   | { does: 'nothing' }
   /** Before anything was done, or after everything was. */
   | { does: 'hang up'; when: 'before' | 'after' }
-  /** The statement is carried out, or not; then half of an answer goes out and the connection breaks. */
+  /** The statement is carried out, or not. Then half of an answer is sent and the connection breaks. */
   | { does: 'half a body'; when: 'before' | 'after' }
 );
 
@@ -59,7 +59,7 @@ export function errorNamed(name: FaultName): EngineError {
   return new EngineError(`Code: ${code}. DB::Exception: ${text}. (${name})`, { code, status });
 }
 
-/** The faults that are on; the first that meets a statement acts. */
+/** The active faults. The first one that affects a statement acts. */
 export class Faults {
   #faults: Fault[] = [];
 

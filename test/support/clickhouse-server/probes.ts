@@ -7,11 +7,11 @@ import { sendBatch } from '../batch.ts';
 import { decisionEvent } from '../events.ts';
 import type { RunningService } from '../service.ts';
 
-/** The service answers 503 within 5 s; the rest is for a machine that also runs the tests. */
+/** The service answers 503 within 5 s. The rest is a margin for a machine that also runs the tests. */
 const ANSWER_MS_MAX = 6000;
 export const RECOVERY_MS_MAX = 5000;
 
-/** One request, what came back, and after how long. */
+/** One request, its answer, and how long it took. */
 export type Probe = {
   status: number;
   code: string | undefined;
@@ -34,7 +34,7 @@ export async function write(service: RunningService, event: Record<string, unkno
   return { event, ...(await probe(() => sendDecision(service, event))) };
 }
 
-/** So many decisions of an agent at once: a quarter of them as one batch, the others alone. */
+/** This many decisions of an agent at once: a quarter of them as one batch, the others separately. */
 export async function writeMany(
   service: RunningService,
   agent_name: string,
@@ -49,7 +49,7 @@ export async function writeMany(
   return [...events.slice(0, inBatch).map((event) => ({ ...batch, event })), ...alone];
 }
 
-/** One of each kind of request that asks the store, besides the writes. */
+/** One of each kind of request that uses the store, except the writes. */
 export function readAll(service: RunningService): Promise<Probe[]> {
   const audit = `/v1/projects/${service.project_id}/audit`;
   return Promise.all([
@@ -62,7 +62,7 @@ export function readAll(service: RunningService): Promise<Probe[]> {
   ]);
 }
 
-/** Every answer came in time, is a good one or a 503 with Retry-After: 5, and none is a 500. */
+/** Every answer arrived in time, is a good one or a 503 with Retry-After: 5, and none is a 500. */
 export function expectAnswered(probes: Probe[]): void {
   const wrong = probes.filter(({ status, retryAfter, ms }) => {
     const isFine = status < 500 || (status === 503 && retryAfter === '5');

@@ -1,6 +1,6 @@
-// A small server that speaks ClickHouse's HTTP interface as @clickhouse/client uses it, with the embedded engine behind
-// it. A process of its own, so that a test can stop, freeze, slow and kill it.
-// node process.ts <data directory> <port> <user> <password>; faults come as messages from the parent.
+// A small server that speaks ClickHouse's HTTP interface as @clickhouse/client uses it, on top of the embedded engine. A separate process,
+// so that a test can stop, freeze, slow and kill it. node process.ts <data directory> <port> <user> <password>; faults arrive as messages
+// from the parent.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { EngineError, errorNamed, type Fault, Faults } from './faults.ts';
 import { readRequest, type Request } from './wire.ts';
 
 const [path = '', port = '0', user = 'default', password = ''] = process.argv.slice(2);
-/** A test's own questions meet no faults. */
+/** Requests of the tests themselves are not affected by faults. */
 const BYPASS_HEADER = 'x-test-bypass';
 
 mkdirSync(path, { recursive: true });
@@ -72,7 +72,7 @@ async function misbehave(
 }
 
 const server = createServer({ maxHeaderSize: 2 * 1024 * 1024, keepAliveTimeout: 10_000 }, (req, res) => {
-  // A caller that left in the middle is no fault of the server.
+  // A caller that disconnects is not a fault of the server.
   serve(req, res).catch(() => res.socket?.destroy());
 });
 

@@ -1,5 +1,5 @@
-// Runs suites on a ClickHouse server instead of the embedded engine: on the one that GATE_TEST_CLICKHOUSE_URL names, or
-// on a test server started here. node run-tests.ts [mocha arguments]; without any, the suites below.
+// Runs suites on a ClickHouse server instead of the embedded engine: on the one that GATE_TEST_CLICKHOUSE_URL names, or on a test server
+// started here. node run-tests.ts [mocha arguments]; without any, the suites below.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startClickHouse } from './start.ts';

@@ -6,7 +6,7 @@ export function onServer({ url }: Pick<ClickHouseServer, 'url'>, env: Record<str
   return { GATE_CLICKHOUSE_URL: url, ...env };
 }
 
-/** A service on a ClickHouse server of its own for all cases of a suite; their fields are there from the first `before` on. */
+/** A service on a separate ClickHouse server for all cases of a suite; its fields are set from the first `before` on. */
 export function useServiceOnServer(env: Record<string, string> = {}) {
   const [server, service] = [{} as ClickHouseServer, {} as TestService];
   before('a service on a server', async () => {

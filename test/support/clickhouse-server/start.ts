@@ -16,9 +16,9 @@ const SCHEMA_MS_MAX = 30_000;
 export type ClickHouseServer = {
   /** What GATE_CLICKHOUSE_URL takes. */
   url: string;
-  /** The rows of a statement, whatever faults are on. */
+  /** The rows of a statement, regardless of active faults. */
   query<Row>(sql: string): Promise<Row[]>;
-  /** From now on, instead of what was on before. None: well again. */
+  /** From now on, instead of the previous faults. None: healthy again. */
   fail(...faults: Fault[]): Promise<void>;
   freeze(): void;
   thaw(): void;

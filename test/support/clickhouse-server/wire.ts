@@ -9,12 +9,12 @@ export type Request = {
   statement: Statement;
   /** The answer may be compressed with gzip. */
   wantsGzip: boolean;
-  /** The caller wants to hear every so many milliseconds that the statement still runs. */
+  /** The caller wants to be told at this interval in milliseconds that the statement is still running. */
   progressEveryMs: number | undefined;
 };
 
-// http_max_uri_size and http_max_field_value_size as a ClickHouse server has them by default. The latter holds for a
-// parameter in the URL as it is encoded there, and for one in a form as it is.
+// http_max_uri_size and http_max_field_value_size with the defaults of a ClickHouse server. The latter applies to a parameter in the URL in
+// its encoded form, and to one in a form unchanged.
 const URI_BYTES_MAX = 1024 * 1024;
 const FIELD_BYTES_MAX = 128 * 1024;
 

@@ -1,4 +1,4 @@
-// Test vectors: a checkpoint from before the export beside the log. What must come out of each case is written by hand.
+// Test vectors: a checkpoint from before the export together with the log. The expected result of each case is written by hand.
 import { entryOf, LOG_KEY, ORIGIN, OTHER_KEY } from './history.ts';
 import { checkpointOf, filesOfLog } from './log.ts';
 import {

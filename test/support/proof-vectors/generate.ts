@@ -58,7 +58,7 @@ function writeCase(directory: string, one: Case): void {
   write('expected.json', `${JSON.stringify({ args, report: reportOf(one, expected) }, null, 2)}\n`);
 }
 
-/** As the service orders an export: the text of a line begins with the id, so the times are cut out. */
+/** In the service's order of an export: the text of a line begins with the id, so the times are cut out. */
 function newestFirst(shown: Shown[]): Shown[] {
   const keyOf = ({ record }: Shown) => record.line.slice(65, 89) + record.event_id;
   return shown.toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : keyOf(a) > keyOf(b) ? -1 : 0));

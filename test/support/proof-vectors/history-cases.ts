@@ -1,4 +1,4 @@
-// Test vectors: the log beside what was seen of it before, and its tiles. What must come out of each case is written by hand.
+// Test vectors: the log together with earlier observations of it, and its tiles. The expected result of each case is written by hand.
 import { AT_MS, entryOf, History, rewritten } from './history.ts';
 import { checkpointOf, filesOfLog, sha256 } from './log.ts';
 import {
@@ -49,7 +49,7 @@ const silentHead = {
 };
 const silentShown = silent.map((record, at) => ({ record, index: 4 + at }));
 
-// A record that says it was received 100 days ago stands behind those that were received minutes ago.
+// A record that claims to have been received 100 days ago comes after those that were received minutes ago.
 const forgedRecord = new History(32).record({
   receivedMs: AT_MS - 100 * DAY_MS,
   occurredMs: AT_MS - 80 * DAY_MS,
@@ -110,7 +110,7 @@ export const historyCases: Record<string, Case> = {
     shown: [forged],
     files: forgedFiles,
     state: stateOf(3),
-    // Of the first three only the forged record tells: see docs/proof.md, "What is proven".
+    // Among the first three, only the forged record reveals it: see docs/proof.md, "What is proven".
     expected: { verdicts: ['missing'], tree_size: 8, checked: 1, missing: 4, expired: 3 },
   },
   'history-old-copy': {

@@ -68,7 +68,7 @@ export class History {
 export const entryOf = ({ salt, line }: Logged): Buffer => sha256(salt, Buffer.from(line));
 export const leavesOf = (entries: Buffer[]): Buffer[] => entries.map(leafOf);
 
-/** The same record with other content: what an attacker makes of its row. */
+/** The same record with other content: what an attacker turns its row into. */
 export const rewritten = (record: Logged): Logged => ({
   ...record,
   line: record.line.replace(/"outcome":"\w+"/, (outcome) =>

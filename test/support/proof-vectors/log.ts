@@ -1,4 +1,4 @@
-// Makes logs for the test vectors, with nothing but node:crypto: it shares no code with the verifiers.
+// Creates logs for the test vectors, with nothing but node:crypto: it shares no code with the verifiers.
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,7 @@ export function vkeyOf(name: string, key: KeyObject): string {
   return `${name}+${keyIdOf(name, key).toString('hex')}+${material(key).toString('base64')}`;
 }
 
-/** RFC 6962 section 2.1, as it is written there. */
+/** RFC 6962 section 2.1, word for word. */
 export function rootOf(leaves: Buffer[]): Buffer {
   const [only] = leaves;
   if (only === undefined) return sha256();

@@ -1,9 +1,9 @@
-// What the cases of the test vectors are made of: a young log, and one whose first records have expired.
+// What the cases of the test vectors are built from: a young log, and one whose first records have expired.
 import { AT_MS, entryOf, History, LOG_KEY, ORIGIN, receiptOf, type Logged, type Receipt } from './history.ts';
 import { checkpointOf, filesOfLog, vkeyOf } from './log.ts';
 import { DAY_MS, MINUTE_MS } from '../../../server/durations.ts';
 
-/** A line of the export with its line of the proofs; `index` undefined: it has none, null: not in the log yet. */
+/** A line of the export with its line of the proofs. `index`: undefined if it has none, null if it is not in the log yet. */
 export type Shown = { record: Logged; index: number | null | undefined };
 export type State = { seen: [string, number][]; late?: [number, number, string][]; checkpoint?: string };
 export type Case = {

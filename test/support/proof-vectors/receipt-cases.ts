@@ -1,4 +1,4 @@
-// Test vectors: receipts. What must come out of each case is written by hand.
+// Test vectors: receipts. The expected result of each case is written by hand.
 import { VKEY, shown, files, size, at, invented, fresh, receipt, type Case } from './material.ts';
 
 export const receiptCases: Record<string, Case> = {

@@ -1,4 +1,4 @@
-// Test vectors: records beside their log. What must come out of each case is written by hand.
+// Test vectors: records together with their log. The expected result of each case is written by hand.
 import { HOUR_MS } from '../../../server/durations.ts';
 import { AT_MS, entryOf, History, type Logged, rewritten } from './history.ts';
 import { filesOfLog } from './log.ts';

@@ -1,4 +1,4 @@
-// Test vectors: checkpoints and their signatures. What must come out of each case is written by hand.
+// Test vectors: checkpoints and their signatures. The expected result of each case is written by hand.
 import { sign } from 'node:crypto';
 import { History, LOG_KEY, ORIGIN, OTHER_KEY } from './history.ts';
 import { filesOfLog } from './log.ts';
@@ -70,7 +70,7 @@ export const signatureCases: Record<string, Case> = {
     vkey: VKEY,
     expected: { verdicts: ['signature_invalid'], tree_size: 0, ...nothing },
   },
-  // 68 bytes: the last of the base64 digits stands for four bits, and its last two for nothing.
+  // 68 bytes: the last base64 digit holds four bits, and its last two bits are unused.
   'signature-in-another-spelling': {
     shown,
     files: changed(files, 'checkpoint', (bytes) =>
