@@ -22,7 +22,7 @@ const BATCH_CONNECTIONS_BESIDE = 4;
 
 type BenchBatches = { seconds: number; rounds: number; stored: number; only?: string };
 
-/** Durable events per second in batches, next to Express + PostgreSQL with the same batches; then single events beside batches. */
+/** Durable events per second in batches, compared with Express + PostgreSQL with the same batches; then single events alongside batches. */
 export async function benchBatches({ seconds, rounds, stored, only = 'ad' }: BenchBatches): Promise<void> {
   const directory = temporaryDirectory();
   const postgres = only.includes('d') ? await startPostgres() : undefined;
@@ -52,7 +52,7 @@ export async function benchBatches({ seconds, rounds, stored, only = 'ad' }: Ben
   }
 }
 
-/** The p99 of single events alone and beside batches, in alternation. */
+/** The p99 of single events alone and alongside batches, alternating. */
 async function singleBesideBatches(
   rival: Rival,
   { seconds, rounds }: { seconds: number; rounds: number },

@@ -79,7 +79,7 @@ async function measureGoverned({ mock, key }: World): Promise<Measured[]> {
   return [decided, emitted, decideAlone(silent.source.policy)];
 }
 
-/** Between batches the events of the last one are sent, so that every call that is measured gets a slot. */
+/** Between batches, the events of the last one are sent, so that every measured call gets a slot. */
 async function pause(call: number): Promise<void> {
   if (call % BATCH === 0) await flush();
 }

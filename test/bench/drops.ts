@@ -30,7 +30,7 @@ const SCENES: Record<string, Scene> = {
   },
 };
 
-/** How many events arrive of programs that emit faster than single posts go, without and with `batch`. */
+/** How many events arrive from programs that emit faster than single posts are sent, without and with `batch`. */
 export async function benchDrops(): Promise<void> {
   for (const [name, scene] of Object.entries(SCENES)) {
     const [single, batched] = [await recorded(scene, false), await recorded(scene, true)];

@@ -37,7 +37,7 @@ export async function benchEmit({ seconds, rounds }: { seconds: number; rounds: 
   console.log(`A batch costs ${((100 * cost('batch')) / cost('single')).toFixed(0)} % of single posts.`);
 }
 
-/** In a process of its own, so that nothing else is in its processor time. */
+/** In a separate process, so that nothing else is in its processor time. */
 function emit(mode: Mode, url: string, seconds: number): Emitted {
   const args = [fileOf('emitter.ts'), mode, url, String(EVENTS_PER_SECOND), String(seconds)];
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Emitted;

@@ -35,7 +35,7 @@ type Scheme = 'http' | 'https';
 /** One program of one runtime. */
 type Case = { runtime: string; command: string[]; scheme: Scheme; batch: boolean; end: string };
 
-/** How many of 50 events arrive, and how many are told as lost, for each way a program may end. Runtimes: `name=command,…`. */
+/** How many of 50 events arrive, and how many are reported as lost, for each way a program may end. Runtimes: `name=command,…`. */
 export async function benchExits({ runtimes }: { runtimes: string }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-exits-'));
   const commands = runtimes.split(',').map((text) => text.split('='));

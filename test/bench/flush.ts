@@ -32,8 +32,8 @@ type Counts = Record<string, number>;
 type File = { name: string; bytes: number };
 
 /**
- * What one insert of so many events costs the embedded engine, by its own counters, and beside it what the disk alone takes for files
- * of the same sizes: each written and synced, their directory synced, renamed, and the one above it synced.
+ * What one insert of a number of events costs the embedded engine, by its own counters, compared with the time of the disk alone for files
+ * of the same sizes: each written and synced, their directory synced, renamed, and the parent directory synced.
  */
 export async function benchFlush(): Promise<void> {
   const dataDir = temporaryDirectory();

@@ -2,7 +2,7 @@ import { loadGateway, type LoadResult, type Victim } from '../support/gateway-lo
 
 const VICTIMS = ['server', 'client', 'gateway'] as const satisfies Victim[];
 
-/** What the MCP gateway adds to a call of a server on standard input and output, and what is left when a process is killed. */
+/** What the MCP gateway adds to a call of a server on standard input and output, and what remains after a process is killed. */
 export async function benchGateway({ calls }: { calls: number }): Promise<void> {
   for (const atOnce of [1, 10]) {
     const direct = await loadGateway({ calls, atOnce, isGoverned: false });

@@ -33,7 +33,7 @@ export type Run = LoadResult & { rowsPerFlush: number | undefined; cpu: number; 
 
 type BenchOptions = { seconds: number; rounds: number; connectionCounts: number[]; only?: string };
 
-/** Events per second of the service next to its bound and its rivals, in one run, round after round. */
+/** Events per second of the service compared with its bound and its rivals, in one run, round after round. */
 export async function benchIngest({ seconds, rounds, connectionCounts, only }: BenchOptions): Promise<void> {
   const directory = temporaryDirectory();
   const postgres = only === undefined || only.includes('d') ? await startPostgres() : undefined;
@@ -58,7 +58,7 @@ export async function benchIngest({ seconds, rounds, connectionCounts, only }: B
   }
 }
 
-/** What was accepted is in the store of each, and nothing else. */
+/** Everything that was accepted is in the store of each, and nothing else. */
 export async function checkCounts(rivals: Rival[]): Promise<void> {
   for (const rival of rivals) {
     const { name, accepted, count } = rival;
@@ -154,7 +154,7 @@ function cpuOf(rival: Rival): number {
   return pidsOf(rival).reduce((sum, pid) => sum + cpuMicroseconds(pid), 0);
 }
 
-/** The others stand still meanwhile: what one still merges or writes from its last turn is no burden of another. */
+/** The others are stopped in the meantime, so that their merges and writes from the last turn do not burden another. */
 export async function measure(
   rival: Rival,
   options: { connections: number; seconds: number; batch?: number },

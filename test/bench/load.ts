@@ -1,6 +1,6 @@
-// A closed-loop load generator in a process of its own: each connection sends its next request when the last was answered.
-// Raw sockets and one prepared request, so that it costs as little as it can of the two cores it shares with the server.
-// node load.ts '<LoadArguments as JSON>' → one line of JSON
+// A closed-loop load generator in a separate process: each connection sends its next request when the last was answered. Raw sockets and
+// one prepared request, so that it uses as little as possible of the two cores it shares with the server. node load.ts '<LoadArguments as
+// JSON>' → one line of JSON
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -15,7 +15,7 @@ export type LoadArguments = {
   pull?: { agent: string; etag: string };
   /** Events of a request, as one batch. Without it a request is one event. */
   batch?: number;
-  /** Runs against a server of its own first, so that its code is compiled, prints a line, and begins at the first byte of its input. */
+  /** Runs against its own server first, so that its code is compiled, prints a line, and begins at the first byte of its input. */
   rehearses?: boolean;
 };
 
@@ -64,7 +64,7 @@ function placesOf(mark: string): number[] {
   return places;
 }
 
-/** New event_ids for each request. The times of a batch are those of its first request: to write them costs as much. */
+/** New event_ids for each request. The times of a batch are those of its first request: writing them costs the same. */
 function nextRequest(request: Buffer, isFirst: boolean): void {
   if (idsAt.length === 0) return;
   const hex = randomBytes(16 * idsAt.length).toString('hex');
@@ -104,7 +104,7 @@ function run(to: number, endMs: number): Promise<void> {
       if (answer.length < headEnd + 4 + length) return;
       const nowMs = performance.now();
       const status = answer.slice(9, 12);
-      // A refusal is quick: among the times it would make a service that refuses look fast.
+      // A refusal is quick: included in the times, it would make a service that refuses look fast.
       if (status === GOOD) latencies.push(nowMs - sentMs);
       statuses[status] = (statuses[status] ?? 0) + 1;
       answer = '';

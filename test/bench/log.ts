@@ -52,7 +52,7 @@ type Comparison = { connections: number; batch?: number; seconds: number; rounds
 async function compare(trio: Trio, { rounds, ...load }: Comparison): Promise<void> {
   const runs = new Map<Rival, Run[]>(trio.map((rival) => [rival, []]));
   for (let round = 0; round < rounds; round += 1) {
-    // The first and the last change places.
+    // The first and the last swap places.
     const order = round % 2 === 0 ? trio : trio.toReversed();
     for (const rival of order) runs.get(rival)?.push(await measure(rival, load));
   }

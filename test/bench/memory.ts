@@ -7,12 +7,12 @@ import { endProcess, load, rssMb, temporaryDirectory } from './process.ts';
 const STEPS = 10;
 const CONNECTIONS = { single: 256, batches: 8 };
 const SECONDS_PER_LOAD = 5;
-/** Merges make it swing; what grows with the events would grow from the first half to the second. */
+/** Merges make it fluctuate; growth with the events would show from the first half to the second. */
 const RATIO_MAX = 1.25;
 
 type BenchMemory = { events: number; batch?: number };
 
-/** Resident memory of one service while it takes `events` decisions, alone or in batches, ten readings evenly apart. */
+/** Resident memory of one service while it accepts `events` decisions, alone or in batches, in ten evenly spaced readings. */
 export async function benchMemory({ events, batch }: BenchMemory): Promise<void> {
   const directory = temporaryDirectory();
   const service = await startGatehouse(join(directory, 'data'));

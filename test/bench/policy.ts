@@ -87,12 +87,12 @@ const POLICIES: Record<Scale, { text: string; call: object; rounds: number }> = 
   },
 };
 
-/** Prints every figure beside the one of docs/decisions/0016-fixed-policy-runtime.md. */
+/** Prints every figure next to the one in docs/decisions/0016-fixed-policy-runtime.md. */
 export function benchPolicy(): void {
   console.table(policyFigures());
 }
 
-/** The module beside the TypeScript engine. */
+/** The module compared with the TypeScript engine. */
 function policyFigures(): PolicyFigure[] {
   const small = measure('small');
   const big = measure('big');
@@ -144,7 +144,7 @@ function moduleOf(ir: PolicyIr, runtime: Uint8Array): Uint8Array {
   return module;
 }
 
-/** The best of a few rounds, in milliseconds for one run: what the code takes when nobody disturbs it. */
+/** The best of a few rounds, in milliseconds for one run: the time of the code without disturbance. */
 function best(run: () => unknown, times: number): number {
   let fastest = Infinity;
   for (let round = 0; round < ROUNDS; round += 1) {

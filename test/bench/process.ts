@@ -16,7 +16,7 @@ export type LoadResult = {
   p99: number;
 };
 
-/** However the bench ends, what it started ends with it; SIGKILL reaches those that stand still, too. */
+/** However the bench ends, its child processes end as well. SIGKILL also reaches stopped ones. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -30,8 +30,8 @@ export function temporaryDirectory(): string {
 }
 
 /**
- * Starts a script and resolves with its address once it prints one. It prints into a file, as a service does: a pipe
- * would need someone who reads it, at the cost of what is measured.
+ * Starts a script and resolves with its address once it prints one. It prints into a file, like a service: a pipe would need a reader, at
+ * the expense of the measurement.
  */
 export async function startServer(script: string, args: string[], env: Record<string, string> = {}) {
   const directory = temporaryDirectory();
@@ -62,7 +62,7 @@ export function load(url: URL, options: LoadOptions): Promise<LoadResult> {
   return startGenerator(url, options).result;
 }
 
-/** The same, in a process that is warm by the time that this resolves. It begins when it is told to. */
+/** The same, in a process that is warm when this resolves. It begins when it is told to. */
 export async function rehearsedLoad(
   url: URL,
   options: LoadOptions,
@@ -92,7 +92,7 @@ function startGenerator({ hostname: host, port }: URL, options: Omit<LoadArgumen
   return { child, result };
 }
 
-/** As `load`; any answer but a good one is an error: the figures would be those of another load. */
+/** Like `load`; any answer except a good one is an error, because the figures would be those of another load. */
 export async function loadOnlyGood(url: URL, options: LoadOptions): Promise<LoadResult> {
   const result = await load(url, options);
   const others = Object.keys(result.statuses).filter((status) => status !== (options.pull ? '304' : '202'));
@@ -100,7 +100,7 @@ export async function loadOnlyGood(url: URL, options: LoadOptions): Promise<Load
   return result;
 }
 
-/** What a directory lies on: in memory an fsync costs nothing. */
+/** What file system a directory is on: in memory, an fsync costs nothing. */
 export function fileSystemOf(path: string): string {
   return execFileSync('stat', ['-f', '-c', '%T', path], { encoding: 'utf8' }).trim();
 }
@@ -145,7 +145,7 @@ export function endProcess(child: ChildProcess): Promise<void> {
 /** `pids`: of all its processes, the one that starts the others first. */
 export type Postgres = { url: string; pids: () => number[]; stop: () => void };
 
-/** A PostgreSQL cluster of its own with the defaults (fsync and synchronous commit on); undefined where it is not installed. */
+/** A separate PostgreSQL cluster with the defaults (fsync and synchronous commit on); undefined if PostgreSQL is not installed. */
 export async function startPostgres(): Promise<Postgres | undefined> {
   const bin = globSync('/usr/lib/postgresql/*/bin').findLast((path) => existsSync(join(path, 'initdb')));
   if (bin === undefined) return undefined;

@@ -1,9 +1,9 @@
 import { HOUR_MS } from '../../server/durations.ts';
 
-/** What is asked of the reads beside the windows: the path, and the plain query over the same rows. */
+/** The reads to measure in addition to the windows: the path, and the plain query over the same rows. */
 export type Question = { path: string; days: number; where?: string; by?: string };
 
-/** As the query has them, and as SQL. */
+/** In the form of the query, and as SQL. */
 const FILTERS = [
   ['agent=data-analyst', "agent_name = 'data-analyst'"],
   ['not.agent=data-analyst', "agent_name != 'data-analyst'"],
@@ -13,7 +13,7 @@ const FILTERS = [
 
 const COLUMNS: Record<string, string> = { agent: 'agent_name', tool: 'tool_name' };
 
-/** From and to so many hours back from the last whole hour, and half an hour off it, so that no edge is whole. */
+/** From and to a number of hours before the last whole hour, shifted by half an hour, so that no edge is whole. */
 function range(hoursBack: number, hours: number): string {
   const endMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - hoursBack * HOUR_MS + HOUR_MS / 2;
   const [from, to] = [endMs - hours * HOUR_MS, endMs].map((ms) => new Date(ms).toISOString());

@@ -5,7 +5,7 @@ import { type Target, timesOf } from './reads-target.ts';
 const WARM_SECONDS = 20;
 const INGEST_ROUNDS = 3;
 
-/** The heaviest question in a loop beside ingest: it must not make writers wait. Turn by turn, for a fair machine. */
+/** The heaviest read in a loop during ingest: it must not make writers wait. Alternating, for a fair comparison. */
 export async function printIngest(target: Target, seconds: number): Promise<void> {
   const { url, key } = target;
   const options = { key, connections: 64, seconds };

@@ -9,7 +9,7 @@ const HOURS_APART = 6;
 /** A service that uses less than this share of a core has nothing left to merge. */
 const REST = { ms: 5000, share: 0.05 };
 
-/** Proofs of records of every day, one at a time: as soon as all records are in the log, and when the service has come to rest. */
+/** Proofs of records of every day, one at a time: once all records are in the log, and when the service is idle. */
 export async function printProofs(target: Target): Promise<void> {
   const startMs = performance.now();
   const size = await wholeLog(target);
@@ -44,7 +44,7 @@ async function wholeLog(target: Target): Promise<number> {
   const { url, projectId } = target;
   const untilMs = performance.now() + LOG_WAIT_MS_MAX;
   for (;;) {
-    // Anew each time: records that expire meanwhile do not enter the log.
+    // Computed each time: records that expire in the meantime do not enter the log.
     const { totals } = await answer<{ totals: { total: number } }>(target, 'summary?window=90d');
     const { total } = totals;
     const checkpoint = await (await fetch(new URL(`/v1/projects/${projectId}/log/checkpoint`, url))).text();
@@ -55,7 +55,7 @@ async function wholeLog(target: Target): Promise<number> {
   }
 }
 
-/** The newest record before so many hours ago. */
+/** The newest record before this many hours ago. */
 async function idsBefore(target: Target, hours: number): Promise<string[]> {
   const toMs = Date.now() - hours * HOUR_MS;
   const [from, to] = [toMs - HOURS_APART * HOUR_MS, toMs].map((ms) => new Date(ms).toISOString());

@@ -29,7 +29,7 @@ const BESIDE_ENGINE: Record<string, (target: Target, engine: Engine) => Promise<
   pages: printPages,
 };
 
-/** Every read at a size, next to the plain GROUP BY and to FINAL; a given directory is filled once and kept. */
+/** Every read at a size, compared with the plain GROUP BY and with FINAL; a given directory is filled once and kept. */
 export async function benchReads({ rows, days, seconds, directory, only }: BenchReads): Promise<void> {
   const dataDir = directory ?? temporaryDirectory();
   try {
@@ -56,7 +56,7 @@ export async function benchReads({ rows, days, seconds, directory, only }: Bench
     };
     for (const [name, part] of Object.entries(parts)) {
       if (!isWanted(name)) continue;
-      // A fresh service for each: what one part left in memory is not the next one's.
+      // A fresh service for each, so that one part does not use what another left in memory.
       const { child, url } = await startServer(join(ROOT, 'server/main.ts'), [], env);
       try {
         await part({ url, projectId: demo.project_id, key: demo.key }, child);
@@ -76,7 +76,7 @@ async function askEngine(dataDir: string, projectId: string): Promise<Engine> {
   return engine;
 }
 
-/** What a rival prints that has the store for itself, so no service runs meanwhile. */
+/** The output of a rival that needs the store for itself, so no service runs at the same time. */
 async function askBeside(rival: string, dataDir: string, projectId: string): Promise<string> {
   const args = [`test/bench/rivals/${rival}.ts`, join(dataDir, 'clickhouse'), projectId];
   return (await run(process.execPath, args, { cwd: ROOT, maxBuffer: 16_000_000 })).stdout;
@@ -115,7 +115,7 @@ async function printWindows(target: Target, { measured }: Engine): Promise<void>
   }
 }
 
-/** Ranges, filters, breakdowns and searches, next to the plain query. */
+/** Ranges, filters, breakdowns and searches, compared with the plain query. */
 async function printQuestions(target: Target, { measured }: Engine): Promise<void> {
   console.log('\n| read | first ms | p50 ms | p99 ms | plain query p50 |\n|---|--:|--:|--:|--:|');
   for (const { path } of QUESTIONS) {

@@ -14,8 +14,8 @@ const WARM_SECONDS = 5;
 type SlowRead = { rows: number; seconds: number; rounds: number };
 
 /**
- * Ingest alone, and beside reads that take all the time there is: as many exports as may read at once, one after the
- * other. No single statement of the service can be made to last for 10 s, so they stand for it.
+ * Ingest alone, and alongside reads that take all the time available: as many exports as may read at once, one after the other. They
+ * represent slow statements, because no single statement of the service can be made to last for 10 s.
  */
 export async function benchSlowRead({ rows, seconds, rounds }: SlowRead): Promise<void> {
   const dataDir = temporaryDirectory();

@@ -1,5 +1,5 @@
-// What ClickHouse's text index would give to `q`, and what it would cost (docs/decisions/0034-no-text-index-yet.md).
-// node test/bench/text-index.ts <data directory that server/demo/fleet.ts filled, without a service>. The store keeps the index.
+// The benefit of ClickHouse's text index for `q`, and its cost (docs/decisions/0034-no-text-index-yet.md). node test/bench/text-index.ts
+// <data directory that server/demo/fleet.ts filled, without a service>. The store keeps the index.
 import { join } from 'node:path';
 import { connectEmbedded } from '../../server/store/connection.ts';
 import { median } from './median.ts';

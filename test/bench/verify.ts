@@ -10,7 +10,7 @@ const SAMPLE_MS = 20;
 /** USER_HZ of Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** Both verifiers on the files of a project with so many records: seconds, and the most memory that they held. */
+/** Both verifiers on the files of a project with a number of records: seconds, and their peak memory. */
 export async function benchVerify({ rows }: { rows: number }): Promise<void> {
   const directory = temporaryDirectory();
   try {

@@ -27,15 +27,15 @@ type LoadOptions = {
   key: string;
   /** A number from 0 to below 1. */
   random: () => number;
-  /** Where a request goes now; services come and go. */
+  /** Where requests currently go; services stop and return. */
   url: () => string | undefined;
 };
 
 export type ChaosLoad = { account: Account; end: () => Promise<void> };
 
 /**
- * Callers that never give up: each sends an event until it is acknowledged, now to this service and now to that, at times with another
- * body. A second try must meet the row that an attempt with an unclear answer left.
+ * Callers that never give up: each sends an event until it is acknowledged, switching between services, at times with another body. A
+ * second attempt must find the row of an attempt with an unknown outcome.
  */
 export function startLoad({ senders, key, random, url }: LoadOptions): ChaosLoad {
   const account: Account = { acknowledged: new Set(), tried: new Map(), statuses: {}, slowestMs: 0 };
@@ -47,7 +47,7 @@ export function startLoad({ senders, key, random, url }: LoadOptions): ChaosLoad
       let event = decisionEvent({ event_id, agent_name: AGENT });
       const contents = new Set<string>();
       account.tried.set(event_id, contents);
-      // To the end, even when the load ends: half-tried events would prove nothing.
+      // To the end, even after the load ends: half-tried events would prove nothing.
       for (let tries = 1; ; tries += 1) {
         contents.add(contentOf(event));
         const status = await timed(event);

@@ -23,18 +23,18 @@ export type ChaosReport = {
   events_tried: number;
   acknowledged: number;
   stored: number;
-  /** Acknowledged and not there. */
+  /** Acknowledged but missing. */
   lost: string[];
-  /** There more than once, merged or not, 20 s after the end. */
+  /** Present more than once, merged or not, 20 s after the end. */
   doubled: string[];
-  /** There, and never sent. */
+  /** Present, but never sent. */
   invented: string[];
-  /** There, with a content that was never sent under this id. */
+  /** Present, with a content that was never sent under this id. */
   altered: string[];
   recovery_ms_max: number;
 };
 
-/** It takes 5 s at most where nothing else runs. */
+/** It takes 5 s at most if nothing else runs. */
 const SETTLE_MS_MAX = 20_000;
 
 /** Two services on one store under load; in each cycle one of the three is killed with SIGKILL and comes back. */
@@ -103,7 +103,7 @@ async function killAndBringBack({ victim, server, services, start, random }: Sce
 
 type Verdict = Pick<ChaosReport, 'stored' | 'lost' | 'doubled' | 'invented' | 'altered'>;
 
-/** Every row there is, not only the ones a read would show: what two services wrote at once is to be settled by now. */
+/** Every existing row, not only those that a read would show: conflicts of two services must be resolved by now. */
 async function judge(server: ClickHouseServer, { acknowledged, tried }: Account): Promise<Verdict> {
   const sql = `SELECT toString(event_id) AS id, occurred_at, outcome, reason, tool_name, role, user_id, session_id
     FROM decisions WHERE agent_name = '${AGENT}'`;

@@ -22,7 +22,7 @@ const EVENTS_PER_TICK = 40;
 const TICK_MS = 20;
 const WAIT_MS_MAX = 60_000;
 const AGENT = 'file-bot';
-/** Of the collector's log, when the check fails. */
+/** The collector's log, for a failed check. */
 const LOG_CHARACTERS = 4_000;
 
 if (spawnSync('syslog-ng', ['--version']).status !== 0) {
@@ -30,7 +30,7 @@ if (spawnSync('syslog-ng', ['--version']).status !== 0) {
   process.exit(1);
 }
 
-// The processes alone do not keep this one waiting for their end.
+// The processes alone do not keep this one alive until they end.
 const awake = setInterval(() => undefined, 1_000);
 const directory = temporaryDirectory();
 const events = join(directory, 'events');
@@ -105,7 +105,7 @@ function configFrom({ url, key }: TestService): string {
   }, `@version: 3.38\n${recipe}`);
 }
 
-/** Adds events. The last line comes in two parts, as it may from a program that writes through a buffer. */
+/** Adds events. The last line arrives in two parts, as it may from a program that writes through a buffer. */
 function write(): void {
   const events = Array.from({ length: EVENTS_PER_TICK }, () => decisionEvent({ agent_name: AGENT }));
   const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');

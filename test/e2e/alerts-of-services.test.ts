@@ -25,7 +25,7 @@ import { eventually } from '../support/eventually.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
-/** The last ten, because the store keeps for a day who evaluated a minute. */
+/** The last ten, because the store keeps for a day which service evaluated a minute. */
 const MINUTES = Array.from(
   { length: 10 },
   (_, index) => Math.floor(Date.now() / MINUTE_MS + index - 10) * MINUTE_MS,
@@ -45,7 +45,7 @@ describe('the alerts of a project with several services', () => {
     );
   }
 
-  it('are told once by two services on one store, for one project of several', async () => {
+  it('are reported once by two services on one store, for one project of several', async () => {
     const [mails, receiver] = [closing(await startMailServer()), closing(await startReceiver())];
     const clock = createServiceClock();
     const { passMs, at } = watchOf(clock);
@@ -107,7 +107,7 @@ describe('the alerts of a project with several services', () => {
     expect(delivered).to.deep.equal(['one', 'two']);
   });
 
-  it('go on for the other projects when one cannot be read or stored, which is named once', async () => {
+  it('continue for the other projects when one cannot be read or stored, which is reported once', async () => {
     const [connection] = await connectTo(1);
     const delivered: unknown[] = [];
     const warned: unknown[] = [];
@@ -141,8 +141,8 @@ type Evaluation = {
 };
 
 /**
- * The evaluation of one service on a store. In each project an agent has a new tool; each look at them is reported. The data of the
- * project "unread" are too much to be read.
+ * The evaluation of one service on a store. In each project an agent has a new tool, and each evaluation of them is reported. The data of
+ * the project "unread" is too much to be read.
  */
 function evaluationOn(
   connection: Connection,

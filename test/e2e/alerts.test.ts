@@ -28,7 +28,7 @@ const EVALUATED_MS = 8000;
 describe('the alerts of a project', () => {
   const { cleanups, closing } = useCleanups();
 
-  it('are told once by mail and by a signed webhook, with the very range, and not while they are muted', async () => {
+  it('are sent once by mail and by a signed webhook, with the exact range, and not while they are muted', async () => {
     const [mails, receiver] = [closing(await startMailServer()), closing(await startReceiver(1))];
     const clock = createServiceClock();
     const { passMs, at } = watchOf(clock);
@@ -38,7 +38,7 @@ describe('the alerts of a project', () => {
     const { owner, secret, key } = await alertedOwner(service, mails, receiver.url);
     const arrived = (count: number) =>
       eventually(() => (receiver.received.length >= count ? receiver.received.at(-1) : undefined));
-    // The library refuses what is more than five minutes ahead of its own clock.
+    // The library refuses timestamps more than five minutes ahead of its own clock.
     const opened = ({ headers, body }: Received) => {
       const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature } = headers;
       const at = new Date(Number(seconds) * 1000);
@@ -94,7 +94,7 @@ describe('the alerts of a project', () => {
     const { from = '', to = '' } = items[3] ?? {};
     const link = new URL(String(spike.data['url']));
     expect(Object.fromEntries(link.searchParams)).to.include({ from, to, agent: 'clerk', outcome: 'deny' });
-    // Of the last minute, or of five where the denials were in the one before.
+    // Of the last minute, or of five if the denials were in the minute before.
     expect([MINUTE_MS, 5 * MINUTE_MS]).to.include(Date.parse(to) - Date.parse(from));
     expect(receiver.received).to.have.lengthOf(3);
     expect(ofAlerts).to.have.lengthOf(3);
@@ -102,7 +102,7 @@ describe('the alerts of a project', () => {
     expect(ofAlerts[0]?.subject).to.match(/^Gatehouse: \d+ of \d+ calls of clerk/);
   });
 
-  it('that a killed service left are delivered by the next one, and marked failed where nobody can be told', async () => {
+  it('that a killed service left are delivered by the next one, and marked failed if nobody can be notified', async () => {
     const [mails, receiver] = [closing(await startMailServer()), closing(await startReceiver(1))];
     const clock = createServiceClock();
     const { passMs, at } = watchOf(clock);
@@ -116,7 +116,7 @@ describe('the alerts of a project', () => {
     for (const each of [key, unheardKey])
       await send(first, each, [...historyOf(at), ...denialsNow(at)] as unknown[]);
     passMs(MINUTE_MS);
-    /** An evaluation that fails, as it may on a busy machine, is made up for by that of the next minute. */
+    /** An evaluation that fails, as it may on a busy machine, is covered by that of the next minute. */
     const evaluated = <T>(find: Parameters<typeof eventually<T>>[0]) => {
       let nextMs = performance.now() + EVALUATED_MS;
       return eventually(async () => {

@@ -84,8 +84,8 @@ describe('operations on the embedded store', () => {
     expect(readdirSync(restored)).not.to.include('signing-key.pem');
   });
 
-  it('say what the engine says when a backup fails, and leave nothing of it', async () => {
-    // The files of the backup have longer paths than the system takes.
+  it('report the message of the engine when a backup fails, and leave nothing of it', async () => {
+    // The paths of the backup's files are longer than the system accepts.
     const directory = join(
       temporaryDirectory(),
       ...Array<string>(16).fill('long'.repeat(60)),

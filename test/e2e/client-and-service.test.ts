@@ -33,7 +33,7 @@ describe('the client against the service', () => {
 
   const tools = { search: () => 'found', write: () => 'written', transfer: () => 'sent' };
 
-  /** Calls the tools it is given, one after the other; what is denied is told by its outcome. */
+  /** Calls the given tools, one after the other; a denied call is reported by its outcome. */
   const callAll = async (
     context: { tools: Record<string, (args?: unknown) => unknown> },
     names: string[],

@@ -30,7 +30,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it('rejects what is no command, and reads and prints no configuration', async () => {
+  it('rejects an unknown command, and neither reads nor prints the configuration', async () => {
     const env = { MAILER_API_KEY: 'mail-key-7', GATE_PORT: 'none' };
 
     const { code, stdout, stderr } = await runGate({ dataDir, args: ['constructor'], env });
@@ -56,7 +56,7 @@ describe('the command line', () => {
     ['project list --nmae x', "Unknown option '--nmae'"],
     ['key revoke --project p --key one --key two', '--key is given twice.'],
   ] as const)
-    it(`reports a fault of "${args}" with the usage of this command alone`, async () => {
+    it(`reports a fault of "${args}" with the usage of this command only`, async () => {
       const [noun, verb] = args.split(' ');
       const { code, stdout, stderr } = await runGate({ dataDir, args: args.split(' ') });
 
@@ -66,7 +66,7 @@ describe('the command line', () => {
       expect(stderr).to.contain(`\n  ${noun} ${verb}`).and.not.contain('\n    at ');
     });
 
-  it('reports an option that is missing, or is that of another command', async () => {
+  it('reports an option that is missing, or belongs to another command', async () => {
     const store = await storeDirectory();
 
     const missing = await gateFault(store, 'key', 'revoke', '--key', 'one');
@@ -110,7 +110,7 @@ describe('the command line', () => {
     expect(stderr).to.match(/^TypeError: planted\n    at [^]*\n    at .*run/);
   });
 
-  it('creates nothing where no store is, but for "project create"', async () => {
+  it('creates nothing if there is no store, except for "project create"', async () => {
     const to = join(temporaryDirectory(), 'to');
     const commands = ['project list', 'key issue --project p', `export --to ${to}`, `backup --to ${to}`];
 
@@ -123,7 +123,7 @@ describe('the command line', () => {
     await createProject(dataDir, 'first');
   });
 
-  it('makes no root key for a store that has one elsewhere, and needs none to list and revoke keys', async () => {
+  it('creates no root key for a store that has one elsewhere, and needs none to list and revoke keys', async () => {
     const other = await storeDirectory();
     const { project_id, key_id } = await createProject(other, 'Keys');
     const path = join(other, 'signing-key.pem');

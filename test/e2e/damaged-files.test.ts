@@ -64,7 +64,7 @@ describe('damaged files of the embedded store', () => {
     await service.stop();
   });
 
-  it('are named at the start, and the service goes on without signing a log that lacks entries', async () => {
+  it('are named at the start, and the service continues without signing a log that lacks entries', async () => {
     const parts = [
       ...(await damage('decisions', 'partition_id < toString(toYYYYMMDD(today()))')),
       ...(await damage('log_chunks', 'min_block_number = 1')),
@@ -88,7 +88,7 @@ describe('damaged files of the embedded store', () => {
     await service.stop();
   });
 
-  it('are made good by a backup and an import of what is left', async () => {
+  it('are repaired by a backup and an import of the remaining data', async () => {
     const [left, restored] = [join(temporaryDirectory(), 'left'), temporaryDirectory()];
     for (const args of [
       ['export', '--to', left],
@@ -114,7 +114,7 @@ describe('damaged files of the embedded store', () => {
     await service.stop();
   });
 
-  it('of what is in force stop the start', async () => {
+  it('of tables of the current state prevent the start', async () => {
     const [part] = await damage('api_keys');
 
     const { code, output } = await runService({ dataDir, env: {} });

@@ -81,7 +81,7 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(service.output()).not.to.include('Cannot write the log yet');
   });
 
-  it('takes no decision of the fleet a second time', async () => {
+  it('accepts no decision of the fleet a second time', async () => {
     const cookie = await demoCookie(service);
     const { key } = await issue(service, { cookie, project: { id: fleet(), name: '' } });
     const { items, total } = await readDecisions(service, { window: '7d', limit: '50' }, fleet());
@@ -105,7 +105,7 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(rows).to.deep.equal([{ n: total, events: total }]);
   });
 
-  it('is made by one of several services that start at once on the same store', async () => {
+  it('is created by one of several services that start at once on the same store', async () => {
     const server = await startClickHouse();
     const dataDirs = [temporaryDirectory(), temporaryDirectory()];
     const outputs = ['', ''];
@@ -127,7 +127,7 @@ describe('the demo fleet of a service started with GATE_DEMO=1', () => {
     expect(row?.events).to.equal(row?.n);
   });
 
-  it('says how many decisions it wrote: as many as the reads count, and none is taken again', async () => {
+  it('reports how many decisions it wrote: as many as the reads count, and none is accepted again', async () => {
     const dataDir = await storeDirectory();
     const args = ['server/demo/fleet.ts', '--rows', '300', '--days', '2'];
     const { stdout } = await promisify(execFile)(process.execPath, args, { env: environmentOf(dataDir, {}) });

@@ -3,15 +3,15 @@ import { storeDirectory } from '../support/service.ts';
 import { runCommand } from '../support/processes.ts';
 
 const SEED = Number(process.env['GATE_TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000));
-/** A read costs more with every part that withheld merges leave behind. Other runs have other seeds; a nightly one takes more stores. */
+/** Reads become slower with every part that withheld merges leave behind. Other runs have other seeds; a nightly run uses more stores. */
 const [LIVES, HISTORIES] = [2, 8];
 const STORES = Number(process.env['GATE_TEST_STORES'] ?? 1);
 
 /** One process on the store of a data directory. */
 async function live(dataDir: string, ...args: (string | number)[]): Promise<unknown> {
   const script = ['test/e2e/exactness/main.ts', dataDir, ...args.map(String)];
-  // By what it printed and not by its code: once in a hundred times the engine's library trips over its own threads
-  // when the process ends (a null read in its exit handlers), long after everything here was asked and answered.
+  // Judged by its output and not by its exit code: once in a hundred times, the engine's library crashes because of its own threads when
+  // the process ends (a null read in its exit handlers), long after everything here is done.
   const { output } = await runCommand(process.execPath, script);
   if (!output.startsWith('{')) throw new Error(`GATE_TEST_SEED=${SEED} finds it again:\n${output}`);
   return JSON.parse(output) as unknown;
@@ -19,7 +19,7 @@ async function live(dataDir: string, ...args: (string | number)[]): Promise<unkn
 
 describe('the reads are exact', () => {
   it('after random events, re-posts, repeated rows, restarts and merges, compared with a model in memory', async function () {
-    // A store takes 30 s of a processor, and the other suites take most of it.
+    // A store takes 30 s of processor time, and the other suites use most of the processor.
     this.timeout(STORES * 400_000);
     for (let store = 0; store < STORES; store += 1) {
       const dataDir = await storeDirectory();

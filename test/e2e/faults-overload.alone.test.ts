@@ -8,7 +8,7 @@ import { readMetrics } from '../support/metrics.ts';
 import { type TestService } from '../support/service.ts';
 import { useServiceOnServer } from '../support/clickhouse-server/services.ts';
 
-// A store that takes 20 rows in each half second: 40 events a second, and ten times as many come.
+// A store that accepts 20 rows in each half second: 40 events a second, while ten times as many arrive.
 const BATCH_ROWS = 20;
 const INSERT_MS = 500;
 const QUIET_PER_SECOND = 20;
@@ -23,7 +23,7 @@ const rssMb = ({ pid }: TestService) =>
 
 type Answered = { count: number; seconds: number; atOnce: number };
 
-/** The events with this status so far, by the service's own clock: the test is busy sending. */
+/** The events with this status so far, by the service's own clock, because the test is busy sending. */
 async function answered(service: TestService, status: number): Promise<Answered> {
   const metrics = await readMetrics(service);
   const total = (suffix: string, le = '') =>
@@ -41,13 +41,13 @@ async function answered(service: TestService, status: number): Promise<Answered>
 const meanSeconds = (after: Answered, before = { count: 0, seconds: 0 }) =>
   (after.seconds - before.seconds) / (after.count - before.count);
 
-describe('overload: ten times what the store takes', () => {
+describe('overload: ten times what the store accepts', () => {
   const { server, service } = useServiceOnServer({ GATE_BATCH_ROWS_MAX: String(BATCH_ROWS) });
   before(async () => {
     await server.fail({ on: 'insert', table: 'INSERT INTO decisions', does: 'wait', ms: INSERT_MS });
   });
 
-  /** Sends so many a second, whatever becomes of those before. */
+  /** Sends this many a second, regardless of earlier results. */
   async function offer(perSecond: number, agent_name: string): Promise<WriteProbe[]> {
     const offered: Promise<WriteProbe>[] = [];
     for (const startMs = performance.now(); performance.now() - startMs < SECONDS * 1000; await sleep(10)) {

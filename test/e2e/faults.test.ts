@@ -29,9 +29,9 @@ type Case = {
   name: string;
   start: (server: ClickHouseServer) => unknown;
   end: (server: ClickHouseServer) => unknown;
-  /** How long it lasts while requests come. */
+  /** How long it lasts while requests arrive. */
   lastsMs?: number;
-  /** Whether the writes in the middle of it are refused. Left out: they may be accepted. */
+  /** Whether the writes during the fault are refused. If left out, they may be accepted. */
   refuses?: boolean;
 };
 
@@ -84,7 +84,7 @@ describe('faults of the store', () => {
     const queued = async () => (await readMetrics(service)).value('gate_ingest_queue_rows');
     await server.fail({ on: 'insert', does: 'wait', ms: 800, table: 'decisions' });
 
-    // One after the other: those that come while an insert is on its way to the store wait for the next one.
+    // One after the other: those that arrive while an insert is on its way to the store wait for the next one.
     const writes: Promise<Response>[] = [];
     await eventually(async () => {
       writes.push(sendDecision(service, decisionEvent()));
@@ -100,7 +100,7 @@ describe('faults of the store', () => {
   for (const { name, start, end, lastsMs = 0, refuses } of CASES) {
     it(`${name}: callers get 503 in time, nothing is lost or doubled, recovery within 5 s`, async () => {
       const agent = `fault ${name}`;
-      // Some are under way when it begins, some come in the middle of it.
+      // Some are in progress when it begins, some arrive while it lasts.
       const early = writeMany(service, agent, WRITES);
       await start(server);
       const startMs = performance.now();
@@ -151,7 +151,7 @@ describe('faults of the store', () => {
     await server.kill();
     const forged = `${service.key.slice(0, -6)}AAAAAA`;
     const ask = (key: string) => probe(() => sendDecision(service, decisionEvent(), { key }));
-    // Until what is known of revocations is too old to say that a key is good.
+    // Until the known revocations are too old to accept a key.
     while ((await ask(service.key)).code !== 'store_unavailable') await sleep(100);
     await sleep(REVOCATION_AGE_MS_MAX);
 
@@ -166,7 +166,7 @@ describe('faults of the store', () => {
     await server.fail({ on: 'insert', does: 'wait', ms: 20_000 });
     const first = await writeMany(service, 'again', 5);
 
-    // Their rows are still under way.
+    // Their rows are still in progress.
     const again = await Promise.all(first.map(({ event }) => write(service, event)));
     await server.fail();
 
@@ -261,7 +261,7 @@ describe('a full disk, with GATE_READ_AUTH=required', () => {
   });
 });
 
-/** Everything acknowledged is there, nothing twice; what was refused can be sent again and is then there, too. */
+/** Everything acknowledged is there, and nothing twice. Refused events can be sent again and are then there as well. */
 async function holdsEachOnce(service: TestService, agent: string, writes: WriteProbe[]): Promise<void> {
   const idOf = ({ event }: WriteProbe) => String(event['event_id']);
   const stored = (await readAllDecisions(service, agent)).map(({ event_id }) => event_id);
@@ -273,7 +273,7 @@ async function holdsEachOnce(service: TestService, agent: string, writes: WriteP
   expect(again.map(({ status }) => status)).to.deep.equal(again.map(() => 202));
   const records = await readAllDecisions(service, agent);
   expect(records.map(({ event_id }) => event_id).sort()).to.deep.equal(writes.map(idOf).sort());
-  // Only what was not there before may be the second body.
+  // Only events that were not there before may have the second body.
   expect(
     records.filter(({ event_id, reason }) => reason === 'again' && stored.includes(event_id)),
   ).to.deep.equal([]);

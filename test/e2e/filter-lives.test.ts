@@ -20,7 +20,7 @@ const LIVES = [
 ] as const;
 const SEED = 13;
 
-/** A process that was killed has printed what it did. */
+/** A process that was killed has printed its results. */
 async function liveOn(life: Life & { taken: string[] }): Promise<Answers> {
   const module = new URL('filter-lives.ts', import.meta.url);
   return inProcess<Answers>(module, 'live', life).catch((error: Error & { stdout?: string }) => {
@@ -30,8 +30,8 @@ async function liveOn(life: Life & { taken: string[] }): Promise<Answers> {
 }
 
 describe('a store in many lives', () => {
-  it(`accepts each identity once over ${LIVES.length} lives that stop, are killed, or write past the service (seed ${SEED})`, async function () {
-    // So many processes, beside the other suites.
+  it(`accepts each identity once over ${LIVES.length} lives that stop, are killed, or write without the service (seed ${SEED})`, async function () {
+    // Many processes, in addition to the other suites.
     this.timeout(300_000);
     const random = new Random(SEED);
     const dataDir = await storeDirectory();
@@ -57,7 +57,7 @@ describe('a store in many lives', () => {
       "SELECT toString(count()) AS rows, toString(uniqExact(event_id)) AS ids FROM decisions WHERE project_id = 'project'",
     );
     expect(stored).to.deep.equal({ rows: String(accepted.size), ids: String(accepted.size) });
-    // Each way was gone.
+    // Each way occurred.
     for (const way of ['is used', 'with what came since', 'is not used', 'is filled'])
       expect(filters.filter((filter) => filter.includes(way)).length, way).to.be.above(0);
   });

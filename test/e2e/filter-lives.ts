@@ -24,15 +24,15 @@ export type Life = {
   seed: number;
   kind: 'stop' | 'kill' | 'saved-kill' | 'command' | 'foreign';
 };
-/** What the writes of a life said, by event_id, and how it got its filter. */
+/** The results of a life's writes, by event_id, and how it got its filter. */
 export type Answers = { results: [string, string][]; filter: string };
 
-/** The identities that all lives write again and again. */
+/** The identities that all lives write repeatedly. */
 export function idAt(index: number): string {
   return `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
 }
 
-/** Called in a process of its own. `taken` are the identities that a writer besides the service must not write. */
+/** Called in a separate process. `taken` are the identities that a writer other than the service must not write. */
 export async function live({ taken, ...life }: Life & { taken: string[] }): Promise<Answers> {
   const random = new Random(life.seed);
   const ids = Array.from({ length: WRITES }, () => idAt(random.below(UNIVERSE)));
@@ -78,7 +78,7 @@ async function serve({ dataDir, kind }: Life, ids: string[]): Promise<Answers> {
   return { results, filter: lines.join('; ') };
 }
 
-/** As a command does, or as a program that knows nothing of the filter; an interrupted one has not copied the identities. */
+/** Writes like a command, or like a program that does not know of the filter; an interrupted one has not copied the identities. */
 async function writeBeside(
   { dataDir, kind }: Life,
   { ids, copiesIdentities }: { ids: string[]; copiesIdentities: boolean },

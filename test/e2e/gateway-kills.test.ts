@@ -9,7 +9,7 @@ describe('the MCP gateway under load', () => {
     expect(new Set(ran)).to.have.property('size', ran.length);
     expect(recorded.filter((call) => !/^(search \d+ allow|write \d+ deny)$/.test(call))).to.deep.equal([]);
   };
-  /** The calls that ran, and are not recorded. */
+  /** The calls that ran but are not recorded. */
   const unrecorded = ({ ran, recorded }: LoadResult): string[] => {
     const known = new Set(recorded);
     return ran.filter((call) => !known.has(`${call} allow`));

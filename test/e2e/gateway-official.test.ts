@@ -12,7 +12,7 @@ const CLI = pathOf('../../client/cli.ts');
 const node = process.execPath;
 
 type Message = { method?: string; params?: { name: string } };
-/** Where the defaults would be slow, or ask the Internet. */
+/** Settings for defaults that would be slow or use the Internet. */
 const ARGUMENTS: Record<string, Record<string, unknown>> = {
   'trigger-long-running-operation': { duration: 0.2, steps: 4 },
   'gzip-file-as-resource': { name: 'a.gz', data: 'data:text/plain,a' },
@@ -45,10 +45,10 @@ describe('the MCP gateway before the official servers, with the official client'
   }; // prettier-ignore
 
   for (const [name, { command, argumentsOf }] of Object.entries(SERVERS)) {
-    it(`passes all bytes of ${name} but those of tools/call`, async () => {
+    it(`passes all bytes of ${name} except those of tools/call`, async () => {
       const [outer, inner] = [join(folder, `${name}-outer`), join(folder, `${name}-inner`)];
       const [program = '', ...args] = command();
-      // Some tools are listed only to clients that can sample, elicit or tell their roots.
+      // Some tools are listed only to clients that support sampling, elicitation or roots.
       const direct = await connectFully(program, args);
       const { tools } = await direct.listTools();
       await direct.close();

@@ -12,7 +12,7 @@ import { expectWholeLog, readIndexes, readWholeLog } from '../support/whole-log.
 import { startTestService, storeDirectory, type TestService } from '../support/service.ts';
 
 const KILLS = 20;
-/** The later kills meet more of what is under way. */
+/** At later kills, more work is in progress. */
 const ACKNOWLEDGED_STEP = 10;
 const JITTER_MS_MAX = 60;
 const LOGGED_MS_MAX = 10_000;
@@ -37,7 +37,7 @@ describe('kill -9 under load', () => {
       const agent = `round-${kill}`;
       const load = startLoad(service, { connections: CONNECTIONS, agent, batches: BATCHES });
       await eventually(() => acknowledged(load.sent).length > kill * ACKNOWLEDGED_STEP);
-      // At another point of the flush cycle, of the copying of identities and of the merges each time.
+      // At a different point of the flush cycle, of the copying of identities and of the merges each time.
       await sleep((kill * 23) % JITTER_MS_MAX);
       await service.kill();
       await load.ended;
@@ -105,7 +105,7 @@ async function logsWhatWasAcknowledged(
   expect(new Set(indexes.values()).size).to.equal(indexes.size);
 }
 
-/** Everything acknowledged is there, once; what is there besides was sent, and its answer was lost with the process. */
+/** Everything acknowledged is there, once. Anything else there was sent, but its answer was lost with the process. */
 async function holdsWhatWasAcknowledged(
   service: TestService,
   { agent, sent }: { agent: string; sent: Sent[] },
@@ -117,7 +117,7 @@ async function holdsWhatWasAcknowledged(
 
   expect(stored.length).to.equal(once.size);
   expect(acknowledged(sent).filter((id) => !once.has(id))).to.deep.equal([]);
-  // As they were sent, to the last field.
+  // Exactly as they were sent.
   expect(records.map(contentOf)).to.deep.equal(stored.map((id) => tried.get(id)));
 }
 

@@ -10,7 +10,7 @@ process.stdout.write((await startTestService({ dataDir: process.argv[1] })).url)
 setInterval(() => {}, 1000);`;
 
 describe('a service under test', () => {
-  it('ends with the process that started it, also when that is killed', async () => {
+  it('ends with the process that started it, even if that is killed', async () => {
     const args = ['--input-type=module', '-e', PROGRAM, await storeDirectory()];
     const tests = spawn(process.execPath, args, {
       cwd: ROOT,

@@ -15,7 +15,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { HOUR_MS } from '../../server/durations.ts';
 import { listen } from '../support/listen.ts';
 
-/** The fate of a request on the way: it passes, it is lost, or its answer is lost, so that the client sends it again. */
+/** What happens to a request in transit: it passes, it is lost, or its answer is lost, so that the client sends it again. */
 type Fate = 'pass' | 'lose' | 'lose the answer';
 
 /** A proxy between the client and the service. `fateOf` may delay a request. */
@@ -44,7 +44,7 @@ async function startWay(service: TestService, fateOf: (sequence: string) => Prom
   return { url: `http://127.0.0.1:${await listen(server)}`, close };
 }
 
-describe('the client tells the service what did not arrive', () => {
+describe('the client reports to the service what did not arrive', () => {
   const clock = createServiceClock();
   let service: TestService;
   before(async () => (service = await startTestService({ env: clock.env })));

@@ -11,7 +11,7 @@ import { startTestService, temporaryDirectory, type TestService } from '../suppo
 import { tamper } from '../tamper/service.ts';
 import { DAY_MS } from '../../server/durations.ts';
 
-/** The last one of Gatehouse without a log. */
+/** The last migration of Gatehouse without a log. */
 const OLD_VERSION = 29;
 const PROJECT = 'old-project';
 const AGES_DAYS = [0, 0, 1, 40, 89, 91];
@@ -47,7 +47,7 @@ describe('records from before the log', () => {
   });
   after(() => service.stop());
 
-  it('are in a store whose migration the first start tells of', () => {
+  it('are in a store whose migration is reported by the first start', () => {
     const newest = readMigrations().at(-1)?.version;
 
     expect(service.output()).to.include(`Migrating the schema from version ${OLD_VERSION} to ${newest}`);
@@ -82,7 +82,7 @@ describe('records from before the log', () => {
     }
   });
 
-  it('enter it also when an older service wrote them after their hour was complete', async () => {
+  it('enter it even if an older service wrote them after their hour was complete', async () => {
     const late = randomUUID();
     await service.stop();
     await tamper(dataDir, [

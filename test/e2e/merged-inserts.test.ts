@@ -78,7 +78,7 @@ describe('inserts of several services that the server merges', () => {
     expect(await idsOf('poisoned')).to.have.members(good.map((event) => event['event_id']));
   });
 
-  it('blame no good row beside bad ones that are sent again and again', async () => {
+  it('reject no good row next to bad ones that are sent repeatedly', async () => {
     const [service, other] = services as [TestService, TestService];
     let isOver = false;
     const bad = (async () => {

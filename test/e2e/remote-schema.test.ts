@@ -46,7 +46,7 @@ describe('services that start on a server', () => {
     expect(code).to.equal(0);
   });
 
-  it('make the data directory for the demo where they need none, so that its key is not lost', async () => {
+  it('create the data directory for the demo even if they need none, so that its key is not lost', async () => {
     const dataDir = join(temporaryDirectory(), 'not/yet');
     const env = onServer(server, { GATE_SIGNING_KEY: randomBytes(32).toString('base64') });
 

@@ -54,7 +54,7 @@ type Imported = { imported: number; skipped: number; log_entries: number };
 const EVENTS = 300;
 const BATCH = 30;
 
-/** Runs the command line, and ends it with SIGKILL after so many lines of progress. */
+/** Runs the command line, and ends it with SIGKILL after this many lines of progress. */
 async function killAfter(lines: number, args: string[], env: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [scriptOf('cli/main'), ...args], {
     cwd: ROOT,
@@ -89,7 +89,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
   before(async () => {
     base = `http://localhost:${await freePort()}`;
     provider = await startOidcProvider(`${base}/v1/auth/oidc/callback`);
-    // Half of the events are received by a clock that is then set back: only the log knows in which order they came.
+    // Half of the events are received by a clock that is then set back: only the log knows in which order they arrived.
     const clock = createServiceClock();
     clock.passMs(60_000);
     dataDir = await storeDirectory();
@@ -133,7 +133,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
     GATE_OIDC_CLIENT_ID: CLIENT.client_id,
     GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
   });
-  /** The account of a person whom the provider knows by subject alone. */
+  /** The account of a person whom the provider identifies only by subject. */
   async function signOn(): Promise<string> {
     const jar = new CookieJar();
     const start = await jar.fetch(new URL(`${base}/v1/auth/oidc/start`));
@@ -157,7 +157,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
   it('continue an interrupted export', async () => {
     await killAfter(3, ['export', '--to', directory], inEmbedded);
     const whole = await exported();
-    // As a kill during a file leaves it: under its temporary name and not in the manifest.
+    // As after a kill while a file was written: under its temporary name and not in the manifest.
     const path = `${directory}/manifest.json`;
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as {
       complete: boolean;
@@ -179,7 +179,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expect(existsSync(`${directory}/${last?.name}`)).to.equal(true);
   });
 
-  it('write files again that are missing or truncated, and import nothing meanwhile', async () => {
+  it('write files again that are missing or truncated, and import nothing until then', async () => {
     const { files } = JSON.parse(readFileSync(`${directory}/manifest.json`, 'utf8')) as {
       files: { name: string; day?: string }[];
     };
@@ -238,7 +238,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expect(await signOn()).to.equal(subject);
   });
 
-  it('extend the log: a record that was not in it yet enters behind the others, and none twice', async () => {
+  it('extend the log: a record that was not in it yet enters after the others, and none twice', async () => {
     copyFileSync(`${states}/old.json`, `${states}/embedded.json`);
     const late = await proofOf(imported, idOf(-1));
     const event = decisionEvent();
@@ -254,7 +254,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expectWholeLog(await readWholeLog((sql) => server.query(sql)));
   });
 
-  it('refuse to fork the log when both stores went on, and import nothing', async () => {
+  it('refuse to fork the log when both stores continued, and import nothing', async () => {
     const embedded = await startTestService({ dataDir });
     await sendDecision(embedded, decisionEvent());
     await checkpointFrom(embedded, EVENTS + 2);
@@ -273,7 +273,7 @@ describe('gate export and gate import, from the embedded store to a server', () 
     expect(await server.query('SELECT count() FROM decisions')).to.deep.equal(before);
   });
 
-  it('extend the log on an embedded store, too', async () => {
+  it('extend the log on an embedded store as well', async () => {
     const other = temporaryDirectory();
     for (const name of ['log-key.pem', 'signing-key.pem'])
       copyFileSync(`${dataDir}/${name}`, `${other}/${name}`);

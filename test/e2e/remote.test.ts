@@ -99,7 +99,7 @@ describe('two services on one store share their state', () => {
     }
   });
 
-  it('a saved version is served by the other service within 1 s also after the clock was set back', async () => {
+  it('a saved version is served by the other service within 1 s even after the clock was set back', async () => {
     const manifest = (n: number) => ({ name: 'set-back', tools: ['search', `tool-${n}`] });
     await register(one, manifest(0));
     await eventually(async () => (await fetchAgent(two, 'set-back', { key: one.key })).ok);
@@ -141,7 +141,7 @@ describe('two services on one store share their state', () => {
     );
     expect(rows.filter(({ n }) => Number(n) !== 1)).to.deep.equal([]);
     const savesWith = (wanted: number) => saves.filter(({ status }) => status === wanted).length;
-    // Who waited too long behind the others on a slow machine may have been saved all the same.
+    // A save that waited too long behind the others on a slow machine may still have succeeded.
     const [saved, late] = [savesWith(200), savesWith(503)];
     expect(saved + late + savesWith(412)).to.equal(saves.length);
     expect(rows.length - 1).to.be.within(saved, saved + late);
@@ -158,7 +158,7 @@ describe('two services on one store share their state', () => {
     const where = onServer(server, { GATE_DATA_DIR: one.dataDir });
     const { kid, previous_kid } = await gate<{ kid: string; previous_kid: string }>(where, 'key', 'rotate');
     const sets = await Promise.all([one, two].map(keySetOf));
-    // The services still have the old key, and leave what the new one signed as it is.
+    // The services still have the old key, and leave signatures by the new one unchanged.
     const again = await jsonOf<SavedAgent>(register(two, manifest));
     const { key } = await gate<{ key: string }>(where, 'key', 'issue', '--project', one.project_id);
     const sent = await sendDecision(two, decisionEvent(), { key });

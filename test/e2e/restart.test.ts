@@ -50,7 +50,7 @@ describe('across a restart', () => {
       const reports = [0, 89].map((days) => llmInvocation({ occurred_at: timeFromNow(-days * DAY_MS) }));
       for (const report of reports) await sendLlm(first, report);
       const other = await newProject(first);
-      // The same ids elsewhere are other records.
+      // The same ids in another project are other records.
       const theirs = events.map((event) => ({ ...event, agent_name: 'theirs', outcome: 'deny' }));
       for (const event of theirs) await sendDecision(first, event, { key: other.key });
       const everything = async (service: TestService) => [
@@ -102,7 +102,7 @@ describe('a start on a store with 100,000 bearer keys', function () {
   // A slow machine writes 100 MB of them.
   this.timeout(120_000);
 
-  it('comes to accept records, and lists 7,000 keys of one project', async () => {
+  it('accepts records, and lists 7,000 keys of one project', async () => {
     const dataDir = await storeDirectory();
     await runOnStore(
       dataDir,
@@ -171,7 +171,7 @@ describe('a start with a demo', () => {
     });
   }
 
-  it('makes a new demo on an empty store and replaces an old demo.json', async () => {
+  it('creates a new demo on an empty store and replaces an old demo.json', async () => {
     const dataDir = await storeDirectory();
     const old = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });

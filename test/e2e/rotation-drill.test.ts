@@ -16,7 +16,7 @@ describe('the rotation drill', () => {
   let service: TestService;
   after(() => service.stop());
 
-  it('rotates the root key under a running fleet, and no stranger can use the moment', async () => {
+  it('rotates the root key under a running fleet, and no stranger can exploit the moment', async () => {
     const drill = new Drill();
     service = await startTestService();
     const { demo, url, dataDir } = service;

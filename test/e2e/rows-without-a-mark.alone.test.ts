@@ -8,7 +8,7 @@ import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectWholeLog, readWholeLog } from '../support/whole-log.ts';
 
-/** After this long a service has its own records in the log, and has not looked for those of others. */
+/** After this time a service has its own records in the log, but has not looked for those of others. */
 const OWN_MS = 3000;
 
 describe('an event of a service that is killed before it marks the identity, sent again to another', () => {
@@ -23,7 +23,7 @@ describe('an event of a service that is killed before it marks the identity, sen
 
     await server.fail({ on: 'insert', table: 'event_identities', does: 'fail', with: 'TOO_MANY_PARTS' });
     expect((await sendDecision(one, event)).status).to.equal(202);
-    // At once: five seconds later the other service would have taken over the insert, with its mark.
+    // Immediately: five seconds later, the other service would have taken over the insert, with its mark.
     expect((await sendDecision(two, event)).status).to.equal(202);
     const written = await server.query(rows);
     await one.kill();

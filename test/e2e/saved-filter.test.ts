@@ -26,7 +26,7 @@ function leftIn(dataDir: string): string[] {
   return readdirSync(dataDir).filter((name) => name.startsWith('handover-'));
 }
 
-/** How each stream got its filter, as the log tells it, once both have one. */
+/** How each stream got its filter, according to the log, once both have one. */
 async function filtersOf(service: TestService): Promise<Record<string, string>> {
   await eventually(async () => {
     const metrics = await readMetrics(service);
@@ -57,7 +57,7 @@ describe('the identity filter across a restart', () => {
     events = [decisionEvent()];
   });
 
-  /** Posts everything from before again, and one new event; resolves with how many decisions are stored. */
+  /** Posts everything from before again, and one new event. Resolves with the number of stored decisions. */
   async function postAll(service: TestService): Promise<number> {
     events.push(decisionEvent());
     const answers = await Promise.all([
@@ -71,7 +71,7 @@ describe('the identity filter across a restart', () => {
 
   const start = () => startTestService({ dataDir, env: { GATE_LOG_LEVEL: 'info' } });
 
-  /** Starts a service, which must use the filter with what came since, and know everything from before. */
+  /** Starts a service, which must use the filter with later identities, and know everything from before. */
   async function startWithLater(): Promise<TestService> {
     const service = await start();
     expect(await filtersOf(service)).to.deep.equal(bothAre(FILLED));
@@ -80,7 +80,7 @@ describe('the identity filter across a restart', () => {
     return service;
   }
 
-  it('is kept by a clean stop, and used as it is once', async () => {
+  it('is kept by a clean stop, and used unchanged once', async () => {
     const first = await start();
     await filtersOf(first);
     expect(await postAll(first)).to.equal(2);
@@ -94,7 +94,7 @@ describe('the identity filter across a restart', () => {
     await second.kill();
   });
 
-  it('is used after each kill -9, with what came since', async () => {
+  it('is used after each kill -9, with later identities', async () => {
     await (await startWithLater()).kill();
     await (await startWithLater()).stop();
   });
@@ -106,7 +106,7 @@ describe('the identity filter across a restart', () => {
     await (await startWithLater()).stop();
   });
 
-  it('is removed by an import, whose records were received long ago, before it writes: also by one that fails', async () => {
+  it('is removed by an import, whose records were received long ago, before it writes, even if it then fails', async () => {
     for (const name of readdirSync(exported)) {
       const path = join(exported, name);
       if (name !== 'manifest.json') writeFileSync(path, Buffer.alloc(statSync(path).size));
@@ -155,7 +155,7 @@ describe('the identity filter across a restart', () => {
     await service.stop();
   });
 
-  it('that cannot be saved does not keep a stop from its end, nor the next start from its use of the one before', async () => {
+  it('that cannot be saved delays no stop, and the next start uses the previous one', async () => {
     mkdirSync(join(dataDir, 'handover-identities-decisions.behind.tmp'));
     const service = await start();
     await filtersOf(service);

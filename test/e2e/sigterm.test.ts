@@ -50,7 +50,7 @@ describe('SIGTERM', () => {
 
     expect(code).to.equal(0);
     expect(ms).to.be.below(STOP_MS_MAX);
-    // A request sent on a connection that has been idle for long may be too late; one that was on its way must not be.
+    // A request on a connection that has been idle for long may be too late, but one that was already on its way must not be.
     const onTheirWay = load.sent.filter(({ sentMs }) => sentMs < stopMs + ON_THEIR_WAY_MS);
     const unanswered = onTheirWay.filter(
       ({ status, error }) => status === undefined && error !== 'ECONNREFUSED',

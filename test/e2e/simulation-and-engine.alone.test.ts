@@ -10,7 +10,7 @@ import { type Cost, ONE_SERVER, simulate } from '../sim/options.ts';
 import { openStore } from '../support/engine.ts';
 import { entryOf } from '../support/rows.ts';
 
-// In a file of its own that runs alone: it compares times.
+// In a separate file that runs alone, because it compares times.
 
 /** The allowed error of the simulation, in either direction. */
 const FACTOR = 2;
@@ -48,7 +48,7 @@ describe('the simulation and the embedded engine', () => {
     return Number(row?.n);
   }
 
-  /** Callers that send again at once, for a while. */
+  /** Callers that send again immediately, for a while. */
   async function load(): Promise<{ parts: number; rowsPerInsert: number; flushMs: number }> {
     const shared = { stream: 'decisions', connection: store.writer } as const;
     const identities = new IdentityIndex({

@@ -35,7 +35,7 @@ describe('the simulation', () => {
     }
   });
 
-  it('has parts for each process where it does not, unless their inserts keep apart', async () => {
+  it('has parts for each process if it does not, unless their inserts are far apart', async () => {
     const [many, apart] = await Promise.all([
       simulate({ ...SMALL, processes: 24 }),
       simulate({ ...SMALL, processes: 2, interval: { intervalMs: 250, rowsMin: 4000 } }),
@@ -45,7 +45,7 @@ describe('the simulation', () => {
     expect(apart.partsInWorstSecond).to.be.within(7, 9);
   });
 
-  it('loses and doubles nothing when connections break and replicas are away', async () => {
+  it('loses and doubles nothing when connections break and replicas are unavailable', async () => {
     for (const merged of [MERGED, {}]) {
       const figures = await simulate({
         ...SMALL,

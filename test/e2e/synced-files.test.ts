@@ -7,7 +7,7 @@ import { PRELOAD, startTestService, storeDirectory, temporaryDirectory } from '.
 
 type Sync = { file: string; changed: string; names: string[] };
 
-/** What a process has waited for until it was on the disk. A power cut may take all else, which make power-check tries as root. */
+/** The files that a process has synced to the disk. A power cut may remove everything else, which power-check tests as root. */
 class Syncs {
   readonly #list = join(temporaryDirectory(), 'syncs');
   readonly env = {
@@ -21,7 +21,7 @@ class Syncs {
     return lines.map((line) => JSON.parse(line) as Sync).filter((sync) => sync.file === file);
   }
 
-  /** Whether the bytes of a file, or the names in a directory, are on the disk as they are now. */
+  /** Whether the current bytes of a file, or the current names in a directory, are on the disk. */
   hasContent(path: string): boolean {
     return this.#of(path).at(-1)?.changed === String(statSync(path, { bigint: true }).mtimeNs);
   }

@@ -16,7 +16,7 @@ describe('tampering with a store and its log', function () {
     expect(codes).to.deep.equal(outcomes.map(({ attack, expected }) => [attack, expected, expected]));
   });
 
-  it('is described alike by both', () => {
+  it('is described in the same way by both', () => {
     expect(outcomes.map(({ ours }) => ours)).to.deep.equal(outcomes.map(({ python }) => python));
   });
 

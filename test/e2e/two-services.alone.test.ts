@@ -22,10 +22,10 @@ type Event = Record<string, unknown>;
 type Row = { event_id: string; received_at: string; version: string; agent_name: string };
 
 const EVENTS = 200;
-/** Promised are 5 s. A machine at half the speed of those that we measure on may take twice that. */
+/** 5 s are promised. A machine at half the speed of our reference machines may take twice that. */
 const SETTLED_MS_MAX = 10_000;
 
-/** Of each identity the row that was received first. */
+/** For each identity, the row that was received first. */
 function firstsOf(rows: Row[]): Row[] {
   const firsts = new Map<string, Row>();
   for (const row of rows) {
@@ -75,7 +75,7 @@ describe('two services on one store', () => {
     expect(by_agent.find((group) => group.agent_name === agent_name)?.total).to.equal(EVENTS);
   });
 
-  /** Pairs of decisions with one identity and different bodies, on so many days; the first of each pair is of agents[0]. */
+  /** Pairs of decisions with one identity and different bodies, on this many days; the first of each pair is of agents[0]. */
   function conflictsOf(agents: readonly [string, string], count: number, days = 1): [Event, Event][] {
     return Array.from({ length: count }, (_, i) => {
       const event_id = randomUUID();
@@ -97,7 +97,7 @@ describe('two services on one store', () => {
        FROM decisions WHERE agent_name IN (${agents.map((name) => `'${name}'`).join()}) ORDER BY event_id`,
     );
 
-  /** Resolves with the rows when there is one for each identity, and with how long that took. */
+  /** Resolves with the rows once there is one for each identity, and with how long that took. */
   async function settled(agents: readonly string[], count: number): Promise<{ rows: Row[]; tookMs: number }> {
     const startMs = performance.now();
     const rows = await eventually(async () => {
@@ -107,7 +107,7 @@ describe('two services on one store', () => {
     return { rows, tookMs: performance.now() - startMs };
   }
 
-  // While marks cannot be written, none of the two services knows what the other has written.
+  // While marks cannot be written, neither service knows what the other has written.
   const noMarks = { on: 'insert', table: 'event_identities', does: 'fail', with: 'TOO_MANY_PARTS' } as const;
 
   it(`${EVENTS} identities with conflicting bodies soon become one record each: the first received`, async () => {
@@ -140,7 +140,7 @@ describe('two services on one store', () => {
     }
   });
 
-  it('conflicts that arrive while earlier ones are settled become one record each', async () => {
+  it('conflicts that arrive while earlier ones are resolved become one record each', async () => {
     const agents = [randomUUID(), randomUUID()] as const;
     let seen = 0;
     // So that both look before the other's marks are there.

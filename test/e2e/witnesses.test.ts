@@ -12,7 +12,7 @@ import { startTestService } from '../support/service.ts';
 import { startWitness, type TestWitness } from '../support/witness.ts';
 import { listen } from '../support/listen.ts';
 
-/** A witness that takes connections and never answers. */
+/** A witness that accepts connections but never answers. */
 async function startSilentServer() {
   const server = createServer();
   return { server, port: await listen(server) };
@@ -27,7 +27,7 @@ describe('witnesses', () => {
     await Promise.all(witnesses.map((witness) => witness.close()));
   });
 
-  it('sign what extends what they saw; who refuses, lies or is silent delays nothing', async () => {
+  it('sign checkpoints that extend earlier ones; refusing, lying or silent ones delay nothing', async () => {
     for (const name of ['honest', 'forked', 'lying', 'silent'])
       witnesses.push(await startWitness(`witness.example/${name}`));
     const [honest, forked, lying, silent] = witnesses as [TestWitness, TestWitness, TestWitness, TestWitness];
@@ -83,7 +83,7 @@ describe('witnesses', () => {
     await service.stop();
   });
 
-  it('sign with a new key what only their old one has signed', async () => {
+  it('sign checkpoints with a new key that only their old one has signed', async () => {
     const [old, renewed] = [
       await startWitness('witness.example/renewed'),
       await startWitness('witness.example/renewed'),
@@ -111,7 +111,7 @@ describe('witnesses', () => {
     ]);
   });
 
-  it('sign also after the clock was set back below the time of their last signature', async () => {
+  it('sign even after the clock was set back below the time of their last signature', async () => {
     const witness = await startWitness('witness.example/set-back');
     witnesses.push(witness);
     const clock = createServiceClock();

@@ -18,7 +18,7 @@ import { startMessagesApi } from './messages-api.ts';
 
 type Message = { result?: string };
 
-/** What is used of the Claude Agent SDK, which is installed elsewhere with Claude Code. */
+/** The used part of the Claude Agent SDK, which is installed elsewhere with Claude Code. */
 type Sdk = {
   query: (call: { prompt: unknown; options: object }) => AsyncIterable<Message>;
   tool: (
@@ -48,7 +48,7 @@ type Session = {
   onModel?: (() => void) | undefined;
 };
 
-/** One prompt of a session of its own; gives the text of the result of each call. Throws if the model was not asked. */
+/** One prompt of a separate session; returns the text of the result of each call. Throws if the model was not called. */
 async function promptOnce(
   { steps, hooks, sessionId, nameOf = (name) => name, onModel }: Session,
   options: object,
@@ -91,7 +91,7 @@ const claudeHarness: AdapterHarness = {
   },
 };
 
-/** No settings of the user, and no address but that of the mock, which stands in for a proxy, too. */
+/** No settings of the user, and no address except that of the mock, which also acts as a proxy. */
 function settings(url: string): object {
   return {
     settingSources: [],
@@ -164,7 +164,7 @@ describe('Claude Code', () => {
     expect(texts[2]).to.equal('one');
   });
 
-  it('asked no other address', () => {
+  it('contacted no other address', () => {
     expect(elsewhere).to.deep.equal([]);
   });
 });

@@ -1,5 +1,5 @@
 // Runs the contract of the adapters against real frameworks, and the package in real tools, that are too large to be dependencies of the
-// tests. Packs the client and installs it beside them into a temporary directory: main.ts mastra|claude|package. Needs access to the npm
+// tests. Packs the client and installs it next to them into a temporary directory: main.ts mastra|claude|package. Needs access to the npm
 // registry and a minute.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

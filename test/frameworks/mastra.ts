@@ -9,7 +9,7 @@ import { callOf, modelMaking } from '../support/ai-sdk-model.ts';
 import { runCommand } from '../support/processes.ts';
 import { FRAMEWORK_DIRECTORY, imported } from './installed.ts';
 
-/** What is used of Mastra, which is installed elsewhere. */
+/** The used part of Mastra, which is installed elsewhere. */
 type Mastra = {
   Agent: new (config: object) => {
     generate(prompt: string, options: object): Promise<unknown>;

@@ -17,11 +17,11 @@ type Request = {
 
 export type MessagesApi = {
   url: string;
-  /** How often the model was asked. */
+  /** How often the model was called. */
   asked(): number;
-  /** The text of the result of each call, as the model was given it. */
+  /** The text of the result of each call, as the model got it. */
   results(): string[];
-  /** Requests to other addresses, as a proxy is asked for them. */
+  /** Requests to other addresses, as a proxy receives them. */
   elsewhere(): string[];
   close: MockServer['close'];
 };
@@ -39,7 +39,7 @@ export async function startMessagesApi(steps: Steps, { nameOf, onModel }: Option
   let asked = 0;
   const reply = ({ text }: SeenRequest): Reply => {
     const request = JSON.parse(text) as Request;
-    // Claude Code asks its model for titles and the like, too, without tools.
+    // Claude Code also asks its model for titles and the like, without tools.
     if (!request.tools?.length) return streamed([{ type: 'text', text: 'done' }]);
     onModel?.();
     last = request;
@@ -67,7 +67,7 @@ export async function startMessagesApi(steps: Steps, { nameOf, onModel }: Option
 
 type NumberedCall = ModelCall & { index: number };
 
-/** The calls of the step that comes after so many calls. */
+/** The calls of the step that follows this many calls. */
 function callsFrom(steps: Steps, made: number): NumberedCall[] {
   let index = 0;
   for (const calls of steps) {

@@ -23,7 +23,7 @@ type Instrumenter = {
   mutantCoverage?: NonNullable<Extract<DryRunResult, { mutantCoverage?: unknown }>['mutantCoverage']>;
 };
 
-/** Runs mocha in the process: Stryker's own runner for mocha does not load mocha 12. Test files are loaded once. */
+/** Runs mocha in this process: Stryker's own runner for mocha does not load mocha 12. Test files are loaded once. */
 class MochaRunner implements TestRunner {
   static readonly inject: [typeof commonTokens.options] = [commonTokens.options];
   readonly #mocha = new Mocha({ timeout: 0, reporter: Mocha.reporters.Base });
@@ -68,7 +68,7 @@ class MochaRunner implements TestRunner {
   async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
     const { activeMutant, testFilter, hitLimit, disableBail } = options;
     Object.assign(this.#instrumenter, { hitLimit, hitCount: 0 });
-    // A mutant of code that runs at import must be active by then; Stryker starts a new process for each of them.
+    // A mutant of code that runs at import must be active before; Stryker starts a new process for each of them.
     if (options.mutantActivation === 'static') this.#instrumenter.activeMutant = activeMutant.id;
     await this.#load();
     this.#instrumenter.activeMutant = activeMutant.id;

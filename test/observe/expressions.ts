@@ -9,7 +9,7 @@ type Variable = { name: string; query: { rawSql: string } };
 type Dashboard = { uid: string; title: string; panels: Panel[]; templating: { list: Variable[] } };
 type RuleFile = { groups: { rules: { alert: string; expr: string }[] }[] };
 
-/** Where an expression stands, and what it is. */
+/** The location of an expression, and its text. */
 export type Expression = { place: string; expr: string };
 
 export function dashboards(): Dashboard[] {

@@ -73,7 +73,7 @@ async function check(): Promise<void> {
     for (const panel of waiting) {
       const expr = panel.expr.replaceAll(/\$__(rate_interval|range)/g, '1m');
       const { result } = await ask<{ result: unknown[] }>(`query?query=${encodeURIComponent(expr)}`);
-      // No server error is the best there is to see, and it is no series.
+      // No server errors are the best case, and produce no series.
       if (result.length > 0 || panel.place.endsWith('Server errors by route')) waiting.delete(panel);
     }
     return waiting.size === 0;
@@ -127,7 +127,7 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
         return;
       }
     } catch (error) {
-      // Not up yet, perhaps.
+      // Perhaps not up yet.
       last = error;
     }
   }

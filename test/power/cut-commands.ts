@@ -5,8 +5,8 @@ import { temporaryDirectory } from '../support/service.ts';
 import type { Disk } from './disk.ts';
 
 /**
- * Cuts the power right after a backup, a restore and an export have ended, and uses what they left. Resolves with how many
- * records each has. dataDir: a store that no service has open.
+ * Cuts the power right after a backup, a restore and an export have ended, and uses the results. Resolves with how many records each has.
+ * dataDir: a store that no service has open.
  */
 export async function cutCommands(disk: Disk, dataDir: string): Promise<Record<string, number>> {
   const name = randomUUID();

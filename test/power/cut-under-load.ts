@@ -14,7 +14,7 @@ import type { Disk } from './disk.ts';
 
 const SENDERS = 16;
 const BATCH = 300;
-/** The log is a second behind. */
+/** The log lags by a second. */
 const LOG_MS = 3000;
 
 export type Cut = {
@@ -25,13 +25,13 @@ export type Cut = {
   agents_lost: number;
   keys_lost: boolean;
   files_damaged: boolean;
-  /** 0 where the log verifies and goes on from what an auditor saw before the cut. */
+  /** 0 if the log verifies and extends what an auditor saw before the cut. */
   log_exit_code: number | undefined;
 };
 
 /**
- * Cuts the power under a service with its callers, and says what a service finds that starts on the disk afterwards. The first cut
- * comes right after the first start.
+ * Cuts the power of a service with its callers, and reports what a service finds that then starts on the disk. The first cut comes right
+ * after the first start.
  */
 export async function cutUnderLoad(
   disk: Disk,
@@ -99,7 +99,7 @@ function sendMore(
   const ending = new AbortController();
   const agents = new Map<string, string>();
   const repeat = async (work: () => Promise<void>) => {
-    // A restart breaks requests off.
+    // A restart interrupts requests.
     while (!ending.signal.aborted) await work().catch(() => sleep(100));
   };
   void repeat(async () => {
@@ -119,7 +119,7 @@ function sendMore(
   return { agents, end: () => ending.abort() };
 }
 
-/** Each decision by its id; one that is there twice has a content that nobody sent. */
+/** Each decision by its id. A duplicate gets a content that nobody sent. */
 async function decisionsOf({ url, project_id }: TestService): Promise<Map<string, string>> {
   const response = await fetch(`${url}/v1/projects/${project_id}/audit/decisions/export`);
   const found = new Map<string, string>();
@@ -141,7 +141,7 @@ async function missing(service: TestService, agents: Map<string, string>): Promi
   return lost;
 }
 
-/** The state of an auditor who has seen the newest checkpoint, which a cut must not take back. */
+/** The state of an auditor who has seen the newest checkpoint, which a cut must not undo. */
 async function auditorOf(service: TestService): Promise<AuditorState> {
   const log = `/v1/projects/${service.project_id}/log`;
   const [vkey, checkpoint] = [

@@ -22,8 +22,8 @@ export function diskFault(): string | undefined {
 }
 
 /**
- * A disk whose power can be cut. It is a file on a file system that copies a file in one step, so a copy is what was on
- * the disk at one moment: what the operating system had not written yet is not in it.
+ * A disk whose power can be cut. It is a file on a file system that copies a file in one step, so a copy shows what was on the disk at one
+ * moment, without what the operating system had not written yet.
  */
 export class Disk {
   readonly path: string;
@@ -47,7 +47,7 @@ export class Disk {
     run('sync', '-f', this.path);
   }
 
-  /** The moment of the cut is between the begin of the call and its end. */
+  /** The moment of the cut is between the beginning and the end of the call. */
   cut(): void {
     run('cp', '--reflink=always', join(this.#host, 'disk.img'), join(this.#host, 'copy.img'));
     run('mount', '-o', `loop,${this.#fileSystem.copy}`, join(this.#host, 'copy.img'), this.copyPath);
@@ -58,7 +58,7 @@ export class Disk {
     rmSync(join(this.#host, 'copy.img'));
   }
 
-  /** Removes the directory with all that is in it, also while a process uses it. */
+  /** Removes the directory with everything in it, even while a process uses it. */
   remove(): void {
     for (const path of [this.copyPath, this.path, this.#host]) spawnSync('umount', ['--lazy', path]);
     rmSync(this.#directory, { recursive: true });

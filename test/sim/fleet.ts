@@ -18,7 +18,7 @@ const RETRY_AFTER_MS = 5000;
 const ATTEMPTS_MAX = 5;
 const logger = createLogger('silent');
 
-/** Service processes on one store: the real group commit, retries, look-ups and removals of each, and their callers. */
+/** Service processes on one store: the real group commit, retries, lookups and removals of each, and their callers. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #commits: GroupCommit[];
@@ -85,7 +85,7 @@ export class Fleet {
     next();
   }
 
-  /** As a careful caller: sends again after a 503. The event has a new received_at then. */
+  /** Like a careful caller: sends again after a 503. The event then gets a new received_at. */
   async #send(commit: GroupCommit, event_id: string): Promise<void> {
     const sinceMs = performance.now();
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {

@@ -1,6 +1,6 @@
 import { after } from './virtual-time.ts';
 
-/** Rows of one insert, and how many events they stand for. */
+/** Rows of one insert, and how many events they represent. */
 export type Insert = { rows: string[]; events: number };
 type Options = { waitMs: number; eventsMax: number; write: (insert: Insert) => Promise<void> };
 
@@ -14,7 +14,7 @@ export class Gatherer {
     this.#options = options;
   }
 
-  /** Resolves when the part that these rows are in is written. */
+  /** Resolves when the part with these rows is written. */
   add({ rows, events }: Insert): Promise<void> {
     const { waitMs, eventsMax } = this.#options;
     const { promise } = this.#written;

@@ -1,5 +1,5 @@
-// Prints what parts, latencies, memory, lost and doubled events come to with 1 to 200 processes at 1,000, 100,000 and 1,000,000
-// events a second: node test/sim/main.ts [first letters of a name].
+// Prints parts, latencies, memory, and lost and doubled events with 1 to 200 processes at 1,000, 100,000 and 1,000,000 events a second:
+// node test/sim/main.ts [first letters of a name].
 import { type Figures, ONE_SERVER, simulate, type SimulationOptions } from './options.ts';
 
 type Case = Partial<SimulationOptions> & { name: string };
@@ -7,7 +7,7 @@ type Case = Partial<SimulationOptions> & { name: string };
 const MERGED = { mergeMs: 125, batchRowsMax: 20_000 };
 const at = (perSecond: number, processes: number) => ({ load: { perSecond }, processes });
 const CLUSTER = { shards: 8, replicas: 3, cores: 32 };
-/** The cluster of 100k/s with its 24 processes, long enough to get over it. */
+/** The cluster of 100k/s with its 24 processes, long enough to recover. */
 const FAULTY = { ...at(100_000, 24), ...CLUSTER, ...MERGED, seconds: 10 };
 const AWAY = { fromMs: 2000, toMs: 4000 };
 const LARGE = { shards: 80, replicas: 3, cores: 32, seconds: 2 };

@@ -8,7 +8,7 @@ export class Node {
     this.#freeAtMs = Array.from({ length: cores }, () => 0);
   }
 
-  /** Resolves when so many milliseconds of one core are done. */
+  /** Resolves when this many milliseconds of one core are used. */
   work(ms: number): Promise<void> {
     const nowMs = performance.now();
     const first = this.#freeAtMs.indexOf(Math.min(...this.#freeAtMs));

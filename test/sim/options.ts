@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 /** The cost of a part: milliseconds of one core, and more for each row. */
 export type Cost = { partMs: number; rowMs: number };
 
-/** The cost of a look-up of identities on a core of one replica of every shard: per statement, and per identity in it. */
+/** The cost of a lookup of identities on a core of one replica of every shard: per statement, and per identity in it. */
 type LookUpCost = { queryMs: number; idMs: number };
 
 /** Where and how rows are written. */
@@ -22,11 +22,11 @@ export type StoreOptions = {
   mergeMs: number;
   /** The share of inserts whose connection breaks: half of them before the store has the rows, half at any moment after. */
   brokenShare: number;
-  /** The first replica of each shard is away in this time. */
+  /** The first replica of each shard is unavailable during this time. */
   away?: { fromMs: number; toMs: number } | undefined;
 };
 
-/** Events a second of all processes, at random moments; or so many callers that send again when they are answered. */
+/** Events a second of all processes, at random moments; or this many callers that send again when they are answered. */
 type Load = { perSecond: number } | { callers: number };
 
 export type SimulationOptions = StoreOptions & {
@@ -48,7 +48,7 @@ export type Figures = {
   p99Ms: number;
   /** Of the events that were sent. */
   acknowledgedShare: number;
-  /** Tries answered 503, for each event. */
+  /** Attempts answered with 503, for each event. */
   refusedShare: number;
   rowsPerInsert: number;
   flushes: number;
@@ -57,11 +57,11 @@ export type Figures = {
   queuedRowsMax: number;
   /** In one queue of async_insert. */
   gatheredMegabytesMax: number;
-  /** Acknowledged events that are not there. */
+  /** Acknowledged events that are missing. */
   lost: number;
-  /** Events with two bodies, when everything is settled. */
+  /** Events with two bodies when everything is resolved. */
   doubled: number;
-  /** Rows that are there again, byte for byte, until a merge. */
+  /** Rows that are stored twice, byte for byte, until a merge. */
   copies: number;
 };
 
@@ -77,7 +77,7 @@ export const ONE_SERVER: SimulationOptions = {
   // Measured with the embedded engine, with fsync, on two cores: 8 ms for one row, 130 ms for 10,000.
   cost: { partMs: 8, rowMs: 0.012 },
   hopMs: 0.25,
-  // Measured with 5 million identities: 4 ms for 100, 40 to 60 ms for 1,300, which are on as many places.
+  // Measured with 5 million identities: 4 ms for 100, 40 to 60 ms for 1,300, which are in as many places.
   lookUp: { queryMs: 2, idMs: 0.03 },
   mergeMs: 0,
   brokenShare: 0,
@@ -86,7 +86,7 @@ export const ONE_SERVER: SimulationOptions = {
   queueRowsMax: 50_000,
 };
 
-/** Runs a simulation in a process of its own. */
+/** Runs a simulation in a separate process. */
 export async function simulate(options: SimulationOptions): Promise<Figures> {
   const script = new URL('simulate.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {

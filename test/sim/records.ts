@@ -2,17 +2,17 @@ import type { QueryParams } from '../../server/store/connection.ts';
 import { sql } from '../../server/store/sql.ts';
 
 const PROJECT = 'p';
-/** Of two bodies of an identity the first try is the one to keep, so its version is higher. */
+/** Of two bodies of an identity, the first attempt must be kept, so its version is higher. */
 const VERSION_FIRST = 1000;
 
-/** The line of an event: its identity, and which try of its caller it is. */
+/** The line of an event: its identity, and the attempt of its caller. */
 export function lineOf(event_id: string, attempt: number): string {
   return `${event_id},${attempt}`;
 }
 
-/** Which rows the tables hold, and what the service's statements tell of them. */
+/** Which rows the tables hold, and what the service's statements return for them. */
 export class Records {
-  /** How often each try of each event is there. */
+  /** How often each attempt of each event is stored. */
   readonly #events = new Map<string, Map<number, number>>();
   readonly #identities = new Set<string>();
 
@@ -50,7 +50,7 @@ export class Records {
       this.#events.get(id)?.delete(VERSION_FIRST - Number(versions[i]));
   }
 
-  /** Acknowledged events that are not there; events with more than one body; rows that are there again, byte for byte. */
+  /** Acknowledged events that are missing; events with several bodies; rows that are stored twice, byte for byte. */
   compare(acknowledged: Iterable<string>): { lost: number; doubled: number; copies: number } {
     let [lost, doubled, copies] = [0, 0, 0];
     for (const id of acknowledged) if ((this.#events.get(id)?.size ?? 0) === 0) lost += 1;

@@ -1,12 +1,12 @@
-// Simulates service processes on one store: node simulate.ts '<options as JSON>' prints the figures as JSON. The same seed
-// gives the same figures. A process of its own, because time is virtual in it.
+// Simulates service processes on one store: node simulate.ts '<options as JSON>' prints the figures as JSON. The same seed gives the same
+// figures. Runs in a separate process, because its time is virtual.
 import { runUntil } from './virtual-time.ts';
 import { Random } from '../support/random.ts';
 import { Fleet } from './fleet.ts';
 import type { Figures, SimulationOptions } from './options.ts';
 import { SimulatedStore } from './store.ts';
 
-/** Rows a second that are simulated one by one. With more, a row stands for several. */
+/** How many rows a second are simulated one by one. With more, a row represents several. */
 const ROWS_PER_SECOND_MAX = 20_000;
 const WARM_UP_MS = 1000;
 /** Until the last look at uncertain inserts. */

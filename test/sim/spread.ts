@@ -3,10 +3,7 @@ import type { Insert } from './gatherer.ts';
 const ID_LENGTH = 36;
 const GOLDEN_RATIO = 0x9e3779b9;
 
-/**
- * The share of each shard. The events that a row stands for are spread like others; the row itself is where its first event
- * is.
- */
+/** The share of each shard. The events that a row represents are spread like others; the row itself is stored where its first event is. */
 export function spreadOver(
   shards: number,
   { rows, eventsPerRow }: { rows: string[]; eventsPerRow: number },

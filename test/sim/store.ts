@@ -13,7 +13,7 @@ type Table = 'decisions' | 'event_identities';
 type Gatherers = Map<Table, Gatherer>;
 type Shard = { nodes: Node[]; gatherers: Gatherers };
 
-/** Reading a row from text costs the node that takes it this share of writing it. */
+/** Parsing a row from text costs the receiving node this share of writing it. */
 const PARSING_SHARE = 0.3;
 /** A replica fetches a part as it is. */
 const FETCH_SHARE = 0.3;
@@ -26,8 +26,8 @@ const GATHERED_BYTES_MAX = 64 * 1024 * 1024;
 const BROKEN_MS_MAX = 100;
 
 /**
- * A ClickHouse server or cluster as the service sees it: nodes with queues for their cores, Distributed tables that send the
- * rows of each shard to its first healthy replica, async inserts on both levels, a quorum of the majority.
+ * A ClickHouse server or cluster as the service sees it: nodes with queues for their cores, Distributed tables that send the rows of each
+ * shard to its first healthy replica, async inserts on both levels, a quorum of the majority.
  */
 export class SimulatedStore {
   readonly #options: Options;
@@ -97,7 +97,7 @@ export class SimulatedStore {
     const gatherers = this.#entries[entry] as Gatherers;
     const written = isMerged ? this.#gather(gatherers, { table, write: spread }).add(insert) : spread(insert);
     if (broken >= brokenShare) return written.then(() => pass(hopMs));
-    // The store goes on with what it has.
+    // The store continues with what it has.
     written.catch(() => undefined);
     await pass(random() * (2 * mergeMs + BROKEN_MS_MAX));
     throw hangUp();
@@ -120,7 +120,7 @@ export class SimulatedStore {
     return gatherer;
   }
 
-  /** As a Distributed table: the rows of each shard go to it in one insert. */
+  /** Like a Distributed table: the rows of each shard are sent to it in one insert. */
   async #spread(
     table: Table,
     { insert, entry, isMerged }: { insert: Insert; entry: number; isMerged: boolean },
@@ -139,7 +139,7 @@ export class SimulatedStore {
     await pass(hopMs);
   }
 
-  /** On the first healthy replica, and then on so many others that a majority has it. */
+  /** On the first healthy replica, and then on others until a majority has it. */
   async #writePart(table: Table, shard: number, { rows, events }: Insert): Promise<void> {
     const { cost, away, hopMs, replicas } = this.#options;
     const nowMs = performance.now();

@@ -1,5 +1,5 @@
-// Replaces the clock and the timers of this process by virtual ones: hours pass in the time that their events take.
-// Import it before anything that takes a timer by name.
+// Replaces the clock and the timers of this process by virtual ones: hours pass in the time that their events take. Import it before any
+// module that imports a timer by name.
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 
@@ -7,7 +7,7 @@ type Timer = { atMs: number; order: number; run: (() => void) | undefined };
 
 const EPOCH_MS = Date.UTC(2026, 0, 1);
 const realTurn = setImmediate;
-/** A binary heap, the earliest first; timers of one moment in the order of their making. */
+/** A binary heap, the earliest first; timers of the same moment in the order of their creation. */
 const heap: Timer[] = [];
 let nowMs = 0;
 let made = 0;
@@ -37,19 +37,19 @@ function pop(): Timer | undefined {
   return first;
 }
 
-/** Runs `work` after so many virtual milliseconds. */
+/** Runs `work` after this many virtual milliseconds. */
 export function after(waitMs: number, work: () => void): Timer {
   const timer = { atMs: nowMs + Math.max(0, waitMs), order: (made += 1), run: work };
   push(timer);
   return timer;
 }
 
-/** Resolves after so many virtual milliseconds. */
+/** Resolves after this many virtual milliseconds. */
 export function pass(waitMs: number): Promise<void> {
   return new Promise((resolve) => after(waitMs, resolve));
 }
 
-/** Lets time pass until `untilMs`. Everything that a timer brings about is done before the next one. */
+/** Lets time pass until `untilMs`. All effects of a timer are done before the next one fires. */
 export async function runUntil(untilMs: number): Promise<void> {
   for (;;) {
     await new Promise((resolve) => realTurn(resolve));

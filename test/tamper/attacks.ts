@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { entryOf, OTHER_KEY, rewritten } from '../support/proof-vectors/history.ts';
 import { filesOfLog, writeFiles } from '../support/proof-vectors/log.ts';
 
-/** A project of which an attacker may change anything: ids in the order in which its events were sent. */
+/** A project in which an attacker may change anything: ids in the order in which its events were sent. */
 export type Target = { projectId: string; ids: string[] };
 /** The files that an auditor has of a project: see docs/proof.md. */
 export type AuditFiles = { export: string; proofs: string; log: string; state: string };
 
 type Attack = { name: string; expected: number };
-/** Statements on the stopped store; the service signs and serves whatever they leave. */
+/** Statements on the stopped store. The service signs and serves whatever they leave. */
 export type StoreAttack = Attack & { statements: (target: Target) => string[] };
-/** Changes of what an auditor is given. logKey: PEM file of the key, which an operator has. */
+/** Changes to the files of an auditor. logKey: PEM file of the key, which an operator has. */
 export type FileAttack = Attack & {
   change: (files: AuditFiles, context: { projectId: string; logKey: string }) => void;
 };
@@ -25,9 +25,9 @@ const remove = (target: Target, id: string) =>
   `ALTER TABLE decisions DELETE WHERE ${row(target, id)} ${WAIT}`;
 const WAIT = 'SETTINGS mutations_sync = 1';
 const AN_HOUR_AGO = 'received_at - INTERVAL 1 HOUR';
-/** A verifier that believed it would take the record for one that is too new to be in the log. */
+/** A verifier that believed it would treat the record as too new to be in the log. */
 const TO_COME = 'received_at + INTERVAL 10 YEAR';
-/** A copy of a row with another id, an hour older, that says it was received at `received`. */
+/** A copy of a row with another id, an hour older, that claims to have been received at `received`. */
 const insert = (target: Target, id: string, received = AN_HOUR_AGO) =>
   'INSERT INTO decisions SELECT * REPLACE (generateUUIDv4() AS event_id, occurred_at - INTERVAL 1 HOUR AS occurred_at, ' +
   `${received} AS received_at) FROM (SELECT * FROM decisions WHERE ${row(target, id)})`;
@@ -143,7 +143,7 @@ function changeBytes(path: string, change: (bytes: Buffer) => void): void {
   writeFileSync(path, bytes);
 }
 
-/** Rewrites the newest record and makes everything fit: its entry, all tiles, and a checkpoint with this key. */
+/** Rewrites the newest record and makes everything match: its entry, all tiles, and a checkpoint with this key. */
 function rewriteRecord(files: AuditFiles, origin: string, key: ReturnType<typeof createPrivateKey>): void {
   const lines = readFileSync(files.export, 'utf8').split('\n');
   const [first = ''] = readFileSync(files.proofs, 'utf8').split('\n', 1);
@@ -161,7 +161,7 @@ function rewriteRecord(files: AuditFiles, origin: string, key: ReturnType<typeof
   writeFiles(files.log, filesOfLog({ origin, entries, key }));
 }
 
-/** The entries of a mirrored log, in order: the names of its bundles sort so, up to 256,000 entries. */
+/** The entries of a mirrored log, in order, because the names of its bundles sort that way for up to 256,000 entries. */
 function entriesOf(log: string): Buffer[] {
   const size = Number(readFileSync(join(log, 'checkpoint'), 'utf8').split('\n')[1]);
   return Array.from({ length: Math.ceil(size / 256) }, (_, tile) => {

@@ -13,16 +13,16 @@ import { createProjects, download, fill, isLogged, type Project, tamper } from '
 
 /** The verdicts of both verifiers on an attack. */
 export type Outcome = { attack: string; expected: number; ours: Said; python: Said };
-/** What an auditor is given after an attack. */
+/** The files that an auditor gets after an attack. */
 type Attacked = Pick<Outcome, 'attack' | 'expected'> & { projectId: string; files: AuditFiles };
 type Said = { code: number; verdict: string; found: string };
 
-/** One project is attacked at a time, so that each attack is seen alone. Two more are for the copy of the data directory. */
+/** One project is attacked at a time, so that each attack is seen separately. Two more are for the copy of the data directory. */
 const COPIES = ['restore an old copy', 'restore an old copy and go on'];
 
 /**
- * Tampers with a real store in every way of attacks.ts, and lets both verifiers look at what the service then shows. An auditor
- * has seen the log before, unless the attack says otherwise.
+ * Tampers with a real store in every way of attacks.ts, and lets both verifiers check what the service then shows. An auditor has seen the
+ * log before, unless the attack says otherwise.
  */
 export async function runTamper({
   records,
@@ -81,7 +81,7 @@ async function visit(service: TestService, projectId: string, directory: string)
 
 type Context = { audits: string; onAttack: ((attack: string) => void) | undefined };
 
-/** An auditor comes again, after the attack. */
+/** An auditor returns after the attack. */
 async function look(
   service: TestService,
   { projectId }: Project,
@@ -107,7 +107,7 @@ function fileAttacks(
   });
 }
 
-/** The data directory as it was with half of the records; one project then gets as many as before. */
+/** The earlier data directory with half of the records; one project then gets as many as before. */
 async function oldCopy(
   dataDir: string,
   projects: Project[],
@@ -135,7 +135,7 @@ async function verdictsOf(attacked: Attacked[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const [at, { attack, expected, projectId, files }] of attacked.entries()) {
     const [, report = ''] = reports[at] ?? [];
-    // Ours comes second, because it writes the state.
+    // Ours is second, because it writes the state.
     const { data } = await auditVerify(projectId, files);
     const python = saidBy(JSON.parse(report) as Record<string, unknown>);
     outcomes.push({ attack, expected, ours: saidBy(data), python });

@@ -27,7 +27,7 @@ export async function createProjects(service: TestService, count: number): Promi
   return projects;
 }
 
-/** Sends events until the project has so many, and resolves when they are in its log. */
+/** Sends events until the project has this many, and resolves when they are in its log. */
 export async function fill({ url }: TestService, project: Project, records: number): Promise<void> {
   while (project.ids.length < records) {
     const first = project.ids.length;
@@ -47,7 +47,7 @@ export async function isLogged({ url }: TestService, { projectId, ids }: Project
   });
 }
 
-/** Downloads what an auditor verifies offline, as it is: `audit mirror` would keep nothing of a log that does not hold. */
+/** Downloads what an auditor verifies offline, unchanged: `audit mirror` would keep nothing of an invalid log. */
 export async function download({ url }: TestService, projectId: string, files: AuditFiles): Promise<void> {
   const project = `${url}/v1/projects/${projectId}`;
   await save(`${project}/audit/decisions/export?window=90d`, files.export);
@@ -74,7 +74,7 @@ export function tamper(dataDir: string, statements: string[]): Promise<unknown> 
   });
 }
 
-/** Called in a process of its own. */
+/** Called in a separate process. */
 export async function runStatements({
   path,
   statements,

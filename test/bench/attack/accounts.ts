@@ -8,7 +8,7 @@ const SCRIPT = new URL('./strangers.ts', import.meta.url).pathname;
 const PASSWORD = 'correct horse battery staple';
 
 const CALLS = ['login', 'forgot', 'register'] as const;
-/** As many addresses as one small network has: limits by address alone do not stop them. */
+/** The addresses of one small network: limits by address alone do not stop them. */
 const MANY = { connections: 64, perSecond: 0, addresses: 254 };
 
 /** Strangers at the calls that need no credential. */
@@ -28,7 +28,7 @@ export function benchAccountAttacks({ seconds }: { seconds: number }): Promise<v
   );
 }
 
-/** Meanwhile somebody signs in with the right password once a second, from an address of their own. */
+/** At the same time, somebody signs in with the right password once a second, from a separate address. */
 async function attackAndSignIn({ url }: Target, options: StrangersOptions): Promise<string> {
   const person = { email: 'right@example.com', password: PASSWORD };
   await post(url, '/v1/auth/register', person);

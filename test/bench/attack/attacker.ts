@@ -9,7 +9,7 @@ export function projectOf({ key }: Target): string {
   return String(decodeJwt(key).sub);
 }
 
-/** Anyone may register: an account with a project and a key that has every right of a key. */
+/** Anyone may register: an account with a project and a key that has every scope. */
 export async function newAttacker({ url, directory }: Target): Promise<RunningService> {
   const service = { url: url.origin, dataDir: directory, pid: 0, project_id: '', key: '', output: () => '' };
   const owner = await newPerson(service);
@@ -20,7 +20,7 @@ export async function newAttacker({ url, directory }: Target): Promise<RunningSe
 
 export type Gauges = { rssMb: number; files: number };
 
-/** Resident memory and open files of the service, as its metrics tell. */
+/** Resident memory and open files of the service, according to its metrics. */
 export async function gaugesOf({ url }: Target): Promise<Gauges> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
@@ -37,7 +37,7 @@ export function tallyText(texts: (string | number)[]): string {
   return Array.from(counts, ([text, count]) => `${text}: ${count}`).join(', ');
 }
 
-/** Runs the work of so many callers, each again and again, for so long. */
+/** Runs the work of this many callers, each repeatedly, for this long. */
 export async function inLoops(
   count: number,
   seconds: number,

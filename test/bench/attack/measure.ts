@@ -4,7 +4,7 @@ import { endProcess, load, type LoadResult, temporaryDirectory } from '../proces
 
 export type Target = { url: URL; key: string; directory: string };
 
-/** Runs for about `seconds` and resolves with what it saw, in words for the table. */
+/** Runs for about `seconds` and resolves with its observations, as text for the table. */
 type Attack = (target: Target, seconds: number) => Promise<string>;
 
 const FLEET_CONNECTIONS = 32;
@@ -20,7 +20,7 @@ type MeasureOptions = {
   prepare?: (target: Target) => Promise<void>;
 };
 
-/** Each attack on a service of its own: the fleet's ingest quiet, then attacked, side by side. */
+/** Each attack on a separate service: the fleet's ingest without and with the attack, side by side. */
 export async function measureAttacks(
   attacks: Record<string, Attack>,
   { seconds, env = {}, prepare }: MeasureOptions,

@@ -10,7 +10,7 @@ const NO_HTTP = 'HELLO\r\n\r\n';
 /** After the longest time that a request may take to arrive. */
 const GONE_AFTER_MS = 35_000;
 
-/** Callers who begin a request, keep their side open whatever they are answered, and come again when they lose it. */
+/** Callers who begin a request, keep their side open whatever the answer, and reconnect when they lose the connection. */
 export function benchSocketAttacks({ seconds }: { seconds: number }): Promise<void> {
   return measureAttacks({ [`${SOCKETS} sockets held open`]: hold }, { seconds });
 }

@@ -24,7 +24,7 @@ async function flush(): Promise<void> {
       token: '',
     });
     for (const { done } of batch) done();
-    // The callers that were just answered send again: waiting a little gathers more of them than none.
+    // The callers that were just answered send again: a short wait gathers more of them.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   isFlushing = false;

@@ -6,7 +6,7 @@ import { entryFrom } from '../../../server/ingest/event-row.ts';
 import { connectEmbedded, type Connection } from '../../../server/store/connection.ts';
 import { migrate } from '../../../server/store/migrate.ts';
 
-/** The same engine, the same table, the same fsync as the service, in a directory of its own. */
+/** The same engine, the same table, the same fsync as the service, in a separate directory. */
 export async function openDecisions(path: string): Promise<Connection> {
   mkdirSync(path, { recursive: true });
   const connection = connectEmbedded(path, {
@@ -34,7 +34,7 @@ export function rowFrom(event: Record<string, unknown>): string {
 
 export { DECISION_COLUMNS };
 
-/** Listens on a free port and says which. */
+/** Listens on a free port and prints it. */
 export function serve(server: Server): void {
   server.keepAliveTimeout = 65_000;
   server.listen(0, '127.0.0.1', () => {

@@ -1,4 +1,4 @@
-// (c) What people write first: Express, express.json, the check, and one awaited insert per request.
+// (c) The obvious first version: Express, express.json, the check, and one awaited insert per request.
 import { createServer } from 'node:http';
 import express from 'express';
 import { decisionEventSchema } from '../../../server/ingest/decision-event.ts';

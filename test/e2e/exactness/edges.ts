@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 // Golden answers, counted by hand: four records at each edge, 1 ms before it, on it, 1 ms and an hour after it.
 // Argument: data directory. Prints so when all is well.
 
-/** Tomorrow at 10:20:30.400: ahead of the engine's clock, which must not drop what is not expired yet. */
+/** Tomorrow at 10:20:30.400: ahead of the engine's clock, which must not drop unexpired rows. */
 const NOW_MS = Math.ceil(Date.now() / DAY_MS) * DAY_MS + Date.parse('1970-01-01T10:20:30.400Z');
 const random = new Random(1);
 const ids = new Map<string, string>();
@@ -39,7 +39,7 @@ const RECORDS = [
   ...[1, 7, 30, 90].flatMap(recordsAt),
 ];
 
-/** A minute before midnight, when the newest record already is tomorrow's. */
+/** A minute before midnight, when the newest record is already tomorrow's. */
 const LATE_MS = Math.ceil(NOW_MS / DAY_MS) * DAY_MS - 60_000;
 const LATE = [-3, -2, -1, 2].map((minutes) =>
   record(`midnight${minutes}min`, LATE_MS + 60_000 * (minutes + 1)),

@@ -41,7 +41,7 @@ const VALUES = {
   model: ['m1', 'm2', 'é'],
 } as const;
 const ARGUMENTS = ['', '{"q":"Été 😀"}', '{"q":"100 %"}', '{"x":"A_b\\n"}'] as const;
-/** In another case than the texts, and with what LIKE takes for wildcards. */
+/** In another case than the texts, and with LIKE's wildcards. */
 const SEARCHES = ['été', 'ÜBER', '100 %', '%', '_', 'A_B', '\\', "H'", '"}', '😀', 'a.b', 'İ'] as const;
 const DIMENSIONS = DIMENSION_NAMES as [Dimension, ...Dimension[]];
 const USAGE_DIMENSIONS = USAGE_DIMENSION_NAMES as [UsageDimension, ...UsageDimension[]];
@@ -49,7 +49,7 @@ const COSTS = [null, 0, 0.1, 0.2, 0.000_001, 3] as const;
 const WINDOWS = WINDOW_NAMES as [WindowName, ...WindowName[]];
 const STEPS = ['post', 'post', 'insert', 'repeat', 'repeat', 'restart', 'merge', 'withhold', 'ask'] as const;
 
-/** One project with its random past. Everything it does is fixed by its random numbers and its now. */
+/** One project with its random past. Its random numbers and its current time determine everything it does. */
 export class History {
   readonly projectId: string;
   readonly model = new Model();
@@ -78,7 +78,7 @@ export class History {
   async run(): Promise<number> {
     await this.#world.restart(this.#writers);
     const steps = 2 + this.#random.below(5);
-    // First some records: nothing can go wrong with none.
+    // Begins with some records: without any, nothing can go wrong.
     await this.#post();
     for (let step = 0; step < steps; step += 1) await this.#take(this.#random.pick(STEPS));
     await this.#ask();
@@ -122,21 +122,21 @@ export class History {
     );
   }
 
-  /** In batches and single events, as chance divides them. */
+  /** In batches and single events, divided at random. */
   #divided(records: ModelRecord[]): ModelRecord[][] {
     if (records.length === 0) return [];
     const size = 1 + this.#random.below(this.#random.pick([1, 12]));
     return [records.slice(0, size), ...this.#divided(records.slice(size))];
   }
 
-  /** Rows that came by another way, with some that are expired already. */
+  /** Rows that were written in another way, including some that have expired. */
   async #insert(): Promise<void> {
     const records = this.#records(1 + this.#random.below(30));
     for (const record of records) this.model.write(record);
     await insertRows(this.#world, entriesOf(this.projectId, records, Date.now()));
   }
 
-  /** The same rows once more, received later and with other content outside of the key: each must count once. */
+  /** The same rows once more, received later and with other content outside of the key. Each must count once. */
   async #repeat(): Promise<void> {
     const known = [...this.model.records.values()].filter(() => this.#random.chance(0.5));
     if (known.length === 0) return;
@@ -294,7 +294,7 @@ export class History {
     }));
   }
 
-  /** Near the edges that matter: of windows, hours and days, of now; and a little anywhere. */
+  /** Near the relevant edges: of windows, hours and days, and of now; and a few anywhere. */
   #time(): number {
     const jitter = this.#random.pick([-1, 0, 0, 1, -1000, 1000, -HOUR_MS, HOUR_MS]);
     const edgeMs = this.#random.chance(0.7) ? readWindow(this.windowName, this.#nowMs).fromMs : this.#nowMs;

@@ -8,8 +8,8 @@ import { History } from './history.ts';
 import { Model, type ModelRecord } from './model.ts';
 import { askBuckets, askIds, askSummary, openWorld, type World } from './world.ts';
 
-// One life of the process: what earlier lives wrote must read as it did, then new histories begin.
-// Arguments: data directory, seed, number of the first history, how many.
+// One life of the process: the data of earlier lives must read as before, then new histories begin. Arguments: data directory, seed, number
+// of the first history, how many.
 
 const [dataDir = '', seedText, firstText, countText] = process.argv.slice(2);
 const [seed, first, count] = [Number(seedText), Number(firstText), Number(countText)];
@@ -49,7 +49,7 @@ async function live(): Promise<void> {
   let asked = 0;
   for (let number = first; number < first + count; number += 1) {
     const random = new Random(seed * 1000 + number);
-    // Ahead of the engine's clock, which must not drop what is not expired yet.
+    // Ahead of the engine's clock, which must not drop unexpired rows.
     const nowMs = Date.now() + random.below(3_600_000);
     const history = new History(world, { projectId: `p-${number}`, random, nowMs });
     asked += await history.run().catch((error: unknown) => {

@@ -8,7 +8,7 @@ import {
 import type { UsageDimension } from '../../../server/records/llm-usage.ts';
 import type { ReadWindow } from '../../../server/records/window.ts';
 
-/** A record as the model keeps it: what the reads can tell of the decision and of the model call that it stands for. */
+/** A record as the model keeps it: what the reads can return for the decision and for the model call that it represents. */
 export type ModelRecord = {
   event_id: string;
   occurredAtMs: number;
@@ -64,7 +64,7 @@ const USAGE_DIMENSIONS = {
 
 export type Counts = { total: number; allow: number; deny: number; needs_approval: number };
 
-/** What the reads must answer, computed the plain way from a list of records. */
+/** The expected answers of the reads, computed in the simplest way from a list of records. */
 export class Model {
   readonly records = new Map<string, ModelRecord>();
 

@@ -38,7 +38,7 @@ export type World = {
   close: () => Promise<void>;
 };
 
-/** The rows of some records: their decisions, and the model calls that stand beside them. */
+/** The rows of some records: their decisions and the corresponding model calls. */
 export type Entries = Record<Stream, Entry[]>;
 
 const COLUMNS: Record<Stream, readonly string[]> = {
@@ -53,7 +53,7 @@ const logger = createLogger('silent');
 export async function openWorld(dataDir: string): Promise<World> {
   const store = createStore(readConfig({ GATE_DATA_DIR: dataDir }), logger);
   await store.ready();
-  // What is asked here is what is counted, not what survives a power cut; the disk would be most of the time.
+  // This tests counts, not durability, and the disk would take most of the time.
   for (const table of TABLES)
     await store.writer.command(
       `ALTER TABLE ${table} MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0`,
@@ -124,7 +124,7 @@ function makeParts(store: Store, writers: Writers) {
     runReadBytes: () => Promise.reject(new Error('no export here')),
     writers,
     now: Date.now,
-    // Few rows would be read as they are, as those of a user or a session always are.
+    // Otherwise, few rows would be read directly, as those of a user or a session always are.
     fewRows: 0,
   });
   const streams = {
@@ -145,7 +145,7 @@ export function entriesOf(projectId: string, records: ModelRecord[], receivedAtM
   };
 }
 
-/** Puts rows into the store past the service, as another writer does that knows nothing of this one. */
+/** Writes rows to the store without the service, like another writer that does not know of it. */
 export async function insertRows({ store }: World, entries: Entries): Promise<void> {
   for (const table of TABLES) {
     const lines = entries[table].map(({ line }) => line);
@@ -184,7 +184,7 @@ export async function askUsage({ reads }: World, asked: Asked, broken: BrokenUsa
 
 type Single = { projectId: string; eventId: string; nowMs: number };
 
-/** What a record tells; undefined when it is not found. */
+/** The content of a record; undefined if it is not found. */
 export async function askOne({ reads }: World, wanted: Single): Promise<string[] | undefined> {
   const row = await findDecision(reads, { ...wanted, signal });
   return row && [row.event_id, row.agent_name, row.tool_name, row.outcome, row.role, row.user_id, row.reason];

@@ -19,7 +19,7 @@ import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 type Row = Event & { event_id: string; version: number };
 type World = { project_id: string; history: History; rows: Row[] };
 
-/** Called in a process of its own: random histories on the store at this path. Resolves with the differences. */
+/** Called in a separate process: random histories on the store at this path. Resolves with the differences. */
 export async function compare({
   dataDir,
   seed,
@@ -41,7 +41,7 @@ export async function compare({
     // Merged and unmerged parts, with projections and without.
     if (half === 0) await connection.command('OPTIMIZE TABLE decisions FINAL');
   }
-  // Hours are read whole, and from a table of few rows by their rows.
+  // Hours are read as a whole; in a table of few rows, they are read row by row.
   for (const [round, how] of ([{ writers: 'cluster' }, { writers: 'sole', fewRows: 0 }] as const).entries())
     differences.push(...(await ask(connection, worlds, { ...how, nowMs, round })));
   await connection.command('OPTIMIZE TABLE decisions FINAL');
@@ -52,7 +52,7 @@ export async function compare({
   return { differences, gaps: gaps.length };
 }
 
-/** Called in a process of its own: what is missing of senders whose first, or only, records have expired and are gone. */
+/** Called in a separate process: what is missing from senders whose first, or only, records have expired and are gone. */
 export async function missingAfterExpiry({ dataDir }: { dataDir: string }) {
   const connection = connectEmbedded(join(dataDir, 'clickhouse'), {
     output_format_json_quote_64bit_integers: 0,
@@ -72,7 +72,7 @@ export async function missingAfterExpiry({ dataDir }: { dataDir: string }) {
     eventAt(5, 1, { dropped: 2 }),
     eventAt(7, 1, { dropped: 2 }),
   ];
-  // Its only record came in its last minutes, with the report.
+  // Its only record arrived in its last minutes, with the report.
   events.push(eventAt(1, 89.999, { sender: late }));
   const closes = [{ stream, emitter: late, emitted: 1, dropped: 0, receivedAtMs: nowMs }];
   const rows = events.map((event) => ({ ...event, event_id: randomUUID(), version: 1 }));
@@ -102,7 +102,7 @@ export async function missingAfterExpiry({ dataDir }: { dataDir: string }) {
 
 type Asked = { writers: Writers; fewRows?: number; nowMs: number; round: number };
 
-/** Asks each world over one of three ranges, another one in each round: a read of whole hours costs 0.4 s of a processor. */
+/** Reads each world over one of three ranges, a different one in each round: a read of whole hours costs 0.4 s of processor time. */
 async function ask(
   connection: Connection,
   worlds: World[],
@@ -244,7 +244,7 @@ function closeFrom(random: Random, close: Close): Close {
   return random.chance(0.8) ? close : { ...close, emitted: random.below(60), dropped: random.below(20) };
 }
 
-/** Rows of identities that are there already, as two services may write them: they tell otherwise, and count for nothing. */
+/** Rows of identities that are already there, as two services may write them. They differ, and must not count. */
 function repeatsOf(rows: Row[], random: Random): Row[] {
   return rows
     .filter(({ stream }) => stream === 'decisions' && random.chance(0.05))

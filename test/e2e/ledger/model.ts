@@ -1,4 +1,4 @@
-// The definition of completeness, as slow and as plain as it can be.
+// The definition of completeness, written as simply as possible, however slow.
 
 import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 
@@ -52,7 +52,7 @@ export function completenessFrom(history: History, range: Range) {
   return { ...all, percent };
 }
 
-/** The gaps as the list has them, in any order. */
+/** The gaps of the list, in any order. */
 export function gapsFrom(history: History, range: Range) {
   return emittersOf(history).flatMap((emitter) => {
     const [first] = [...emitter.events, ...emitter.closes];
@@ -110,7 +110,7 @@ function partsOf({ events, closes }: History, { nowMs }: Range) {
   const isBegunExpired = events.some((event) => !isAlive(event) && event.sequence < firstPlace);
   const zero = { place: 0, dropped: 0, timeMs: 0, receivedAtMs: null, agent_name: null };
   const gaps = [];
-  // What was dropped before it explains gaps that nobody knows any more.
+  // Earlier drops explain gaps that are no longer known.
   let explained = isBegunExpired ? (neighbours[0]?.dropped ?? 0) : 0;
   let earlier: Neighbour | undefined = isBegunExpired ? undefined : zero;
   for (const later of neighbours) {
