@@ -13,8 +13,8 @@ const END_MS = 2_000;
 /** A message without an answer delays the next one for this long at most. */
 const ACCEPT_MS = 10_000;
 const UNREACHABLE = -32000;
-/** Characters of a bad answer that are shown. */
-const TOLD_MAX = 500;
+/** Of a bad answer. */
+const SHOWN_CHARS_MAX = 500;
 
 type RemoteServerOptions = RemoteAddress & {
   logger: Logger;
@@ -176,7 +176,8 @@ export class RemoteServer implements Source {
   #take(text: string, id?: unknown): boolean {
     if (text.trim() === '') return false;
     const value = parsedJson(text);
-    if (value === undefined) throw new Error(`The server did not answer in JSON: ${text.slice(0, TOLD_MAX)}`);
+    if (value === undefined)
+      throw new Error(`The server did not answer in JSON: ${text.slice(0, SHOWN_CHARS_MAX)}`);
     const messages: unknown[] = Array.isArray(value) ? value : [value];
     const answers = messages.filter(isObject).filter((one) => !('method' in one) && one['id'] !== undefined);
     const begun = answers.find((one) => one['id'] === this.#initialize?.id)?.['result'];
@@ -205,7 +206,7 @@ function refusalOf({ status, headers }: Response, text: string, isBeginning: boo
   const location = headers.get('location');
   if (location !== null)
     return `The server redirects to ${location} (${status}). Redirects are not followed: give the right URL`;
-  const refusal = `The server answered ${status}: ${text.slice(0, TOLD_MAX)}`;
+  const refusal = `The server answered ${status}: ${text.slice(0, SHOWN_CHARS_MAX)}`;
   // What MCP says that such a server answers ("Transports", "Backwards Compatibility").
   const isOlder = isBeginning && (status === 404 || status === 405);
   return isOlder

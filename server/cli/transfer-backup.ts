@@ -23,7 +23,7 @@ import { EMBEDDED_FOLDER } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { withFileFaults } from './file-faults.ts';
 import { requireStore } from './open-store.ts';
-import { requireEmbedded, secondsSince, tellOfBrokenParts } from './transfer.ts';
+import { requireEmbedded, secondsSince, reportBrokenParts } from './transfer.ts';
 
 /** The root key, and the key that signs the logs: without it, a restored service could not extend them. */
 const KEY_FILE = 'signing-key.pem';
@@ -152,7 +152,7 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
     });
     try {
       const broken = await session.queryAsync(sql('parts_broken'), { format: 'JSON' });
-      tellOfBrokenParts(broken.json<{ data: BrokenPart[] }>().data);
+      reportBrokenParts(broken.json<{ data: BrokenPart[] }>().data);
       await session.queryAsync(`${statement} File('${join(backup, 'store')}/')`);
     } finally {
       session.close();

@@ -21,7 +21,7 @@ import {
   secondsSince,
   showProgress,
   SMALL_TABLES,
-  tellOfBrokenParts,
+  reportBrokenParts,
   writeManifest,
 } from './transfer.ts';
 
@@ -47,7 +47,7 @@ export function exportStore(config: Config, to: string): Promise<unknown> {
       throw new CommandError(`${directory} is not empty and does not contain an export.`);
     const store = await openStore(config);
     try {
-      tellOfBrokenParts(await findBrokenParts(store.background));
+      reportBrokenParts(await findBrokenParts(store.background));
       const exported = await exportTables(store.background, directory, done);
       syncName(directory);
       return exported;

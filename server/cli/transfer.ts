@@ -68,7 +68,7 @@ export function showProgress(line: string): void {
 }
 
 /** The result is usable: restoring the missing data is one step of a repair. */
-export function tellOfBrokenParts(parts: BrokenPart[]): void {
+export function reportBrokenParts(parts: BrokenPart[]): void {
   if (parts.length === 0) return;
   showProgress(
     `Files of the store are damaged: ${nameParts(parts).join(', ')}. What was in them is not included. ` +

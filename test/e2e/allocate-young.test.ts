@@ -3,7 +3,7 @@ import { runCommand } from '../support/processes.ts';
 import { startTestService, WITHOUT_LOG } from '../support/service.ts';
 
 const NODE = ['--allow-natives-syntax', '--max-semi-space-size=1', 'test/support/allocated-place.ts'];
-const TELL = `--import=${new URL('../support/tell-flags.ts', import.meta.url).href}`;
+const PRINT_FLAGS = `--import=${new URL('../support/print-flags.ts', import.meta.url).href}`;
 
 describe('objects of a place in the code of which all survive', () => {
   it('are allocated in the old generation by default', async () => {
@@ -15,7 +15,9 @@ describe('objects of a place in the code of which all survive', () => {
   });
 
   it('are so in a service from its start on', async () => {
-    const service = await startTestService({ env: { NODE_OPTIONS: `${WITHOUT_LOG.NODE_OPTIONS} ${TELL}` } });
+    const service = await startTestService({
+      env: { NODE_OPTIONS: `${WITHOUT_LOG.NODE_OPTIONS} ${PRINT_FLAGS}` },
+    });
     await service.stop();
 
     expect(service.output()).to.contain('sets --no-allocation-site-pretenuring');

@@ -11,7 +11,7 @@ type Sync = { file: string; changed: string; names: string[] };
 class Syncs {
   readonly #list = join(temporaryDirectory(), 'syncs');
   readonly env = {
-    NODE_OPTIONS: `${PRELOAD} --import=${new URL('../support/tell-syncs.ts', import.meta.url).href}`,
+    NODE_OPTIONS: `${PRELOAD} --import=${new URL('../support/record-syncs.ts', import.meta.url).href}`,
     GATE_TEST_SYNCS: this.#list,
   };
 
