@@ -60,7 +60,8 @@ export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs:
   const groups = groupsOf(counts, history);
   const chanceMax = FALSE_ALARMS_A_DAY / (EVALUATIONS_A_DAY * WINDOWS.length * Math.max(1, groups.length));
   const found = new Map<string, { chance: number; finding: Finding }>();
-  for (const { agent_name, tool_name, before, ...group } of groups)
+  for (const group of groups) {
+    const { agent_name, tool_name, before } = group;
     for (const window of WINDOWS) {
       const now = group[window];
       if (!isFarAbove(now, before)) continue;
@@ -70,6 +71,7 @@ export function findDenials(counts: ToolCounts[], history: ToolHistory[], nowMs:
       const finding = { rule: 'denials', agent_name, tool_name, ...range, ...now, usual: before } as const;
       found.set(agent_name, { chance, finding });
     }
+  }
   return Array.from(found.values(), ({ finding }) => finding);
 }
 
@@ -90,10 +92,13 @@ function groupsOf(counts: ToolCounts[], history: ToolHistory[]): Group[] {
     groups.set(key, group);
     return group;
   };
-  for (const { agent_name, tool_name, ...shares } of counts)
+  for (const counted of counts) {
+    const { agent_name, tool_name } = counted;
     for (const group of [groupOf(agent_name, ''), groupOf(agent_name, tool_name)])
-      for (const window of WINDOWS) add(group[window], shares[window]);
-  for (const { agent_name, tool_name, ...share } of history) {
+      for (const window of WINDOWS) add(group[window], counted[window]);
+  }
+  for (const share of history) {
+    const { agent_name, tool_name } = share;
     const all = groups.get(keyOf(agent_name, ''));
     const one = groups.get(keyOf(agent_name, tool_name));
     if (all !== undefined) add(all.before, share);
