@@ -2,11 +2,13 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readText } from '../../../client/policy/http-request.ts';
 import { CommandError } from '../command-error.ts';
 import type { Progress } from './progress.ts';
 
 const TRIES_MAX = 5;
 const RETRY_MS = 2_000;
+const PROBLEM_BYTES_MAX = 64 * 1024;
 
 /** A project of a running service, read over HTTP. */
 export type Source = { url: string; projectId: string; bearer?: string | undefined };
@@ -40,9 +42,13 @@ async function ask(address: string, headers: Record<string, string>): Promise<Re
   }
 }
 
-/** The code of a problem. It has letters only, because the service may be hostile and a terminal obeys control characters. */
-async function codeOf(response: Response): Promise<string | undefined> {
-  return /"code":"([a-z_]+)"/.exec(await response.text())?.[1];
+/**
+ * The code of a problem; undefined for any other answer, and for one that breaks off or does not end. It has letters only, because the
+ * service may be hostile and a terminal obeys control characters.
+ */
+async function codeOf({ body }: Response): Promise<string | undefined> {
+  const text = await readText(body ?? [], PROBLEM_BYTES_MAX).catch(() => '');
+  return /"code":"([a-z_]+)"/.exec(text)?.[1];
 }
 
 function hintOf(status: number, code: string | undefined): string {

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { CommandError } from '../../../../server/cli/command-error.ts';
 import { auditMirror, auditVerify } from '../../../../server/cli/audit/commands.ts';
+import { listen } from '../../../support/listen.ts';
 import { startLogServer } from '../../../support/log-server.ts';
 import {
   entryOf,
@@ -21,6 +24,10 @@ const head = { origin: ORIGIN, entries: records.map(entryOf), key: LOG_KEY };
 const logOf = (size: number, changes: Partial<typeof head> = {}) =>
   filesOfLog({ ...head, entries: head.entries.slice(0, size), ...changes });
 const forked = head.entries.map((entry, index) => (index === 200 ? sha256(entry) : entry));
+
+function* endless(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(64 * 1024, 'x');
+}
 
 describe('audit mirror', () => {
   let server: Awaited<ReturnType<typeof startLogServer>>;
@@ -215,6 +222,26 @@ describe('audit mirror', () => {
 
     expect((error as Error).message).to.match(/^http:\/\/127\.0\.0\.1:1\/.* cannot be reached: /);
   });
+
+  for (const [what, answer] of [
+    ['breaks off', (response: ServerResponse) => response.socket?.destroySoon()],
+    ['does not end', (response: ServerResponse) => void Readable.from(endless()).pipe(response)],
+  ] as const)
+    it(`reports the status of an error whose body ${what}`, async () => {
+      const failing = createServer((_, response) => {
+        response.writeHead(500).write('{"title":"Internal",');
+        answer(response);
+      });
+      const url = `http://127.0.0.1:${await listen(failing)}`;
+
+      const error = await auditMirror(PROJECT, { url, to: temporaryDirectory() }).catch(
+        (reason: unknown) => reason,
+      );
+
+      expect((error as Error).message).to.match(/ answered 500\.$/);
+      failing.closeAllConnections();
+      failing.close();
+    });
 
   it('creates a directory that verifies offline', async () => {
     const to = await mirrored(700);
