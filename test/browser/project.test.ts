@@ -254,9 +254,13 @@ describe('Projects, keys and members in a browser', function () {
     expect(await actions.allInnerTexts()).to.deep.equal(['Leave']);
     await expectAccessible(page);
 
+    const calls: string[] = [];
+    page.on('request', (request) => calls.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await page.getByRole('button', { name: 'Leave the project' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL((url) => !url.pathname.startsWith(world.projectPath('')));
+    // Reading the members again would be refused.
+    expect(calls.filter((made) => made.endsWith('/members'))).to.deep.equal([]);
     expect(faults).to.deep.equal([]);
   });
 

@@ -156,9 +156,15 @@ function RemoveMember({ projectId, role, member, isSelf, onClose, onChanged }: R
       action={isSelf ? 'Leave' : 'Remove'}
       work={async () => {
         const removal = call('DELETE /v1/projects/{id}/members/{account_id}', params, query);
-        // Even if it is refused: somebody else may have changed the members.
-        await request(removal).finally(onChanged);
-        if (!isSelf) return;
+        try {
+          await request(removal);
+        } catch (error) {
+          // Somebody else may have changed the members.
+          onChanged();
+          throw error;
+        }
+        // Who has left may not read the members again.
+        if (!isSelf) return onChanged();
         await reload();
         navigate('/');
       }}
