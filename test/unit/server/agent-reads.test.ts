@@ -13,7 +13,7 @@ describe('readAgents', () => {
   });
   after(() => store.close());
 
-  /** Saves agents, each in two versions with tools of so many bytes, and resolves with the names and bytes on each page. */
+  /** Saves agents, each in two versions whose tools have the given number of bytes, and resolves with the names and bytes on each page. */
   async function pagesOf(projectId: string, agents: [name: string, bytes: number][]) {
     const bounded = createBoundedStore(store.accounts, store.ready);
     const row = { project_id: projectId, created_at: '2026-01-01 00:00:00.000' };
