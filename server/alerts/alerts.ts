@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
+import { chunksOf } from '../commit/identity.ts';
 import { type Alert, alertFrom, newsOf } from './alert.ts';
 import type { AlertReads, Seen } from './alert-reads.ts';
 import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
@@ -14,6 +15,10 @@ const LOOK_EVERY_MS = 1000;
 /** An alert is taken over if its service has not renewed it for this long, and abandoned after an hour. */
 const TAKE_OVER_MS = 2 * MINUTE_MS;
 
+/** Projects that share the statements of an evaluation: the alerts of a day of all of them fit into one. */
+const EVALUATED_TOGETHER_MAX = 16;
+
+type Round = { seen: Map<string, Seen>; recent: Map<string, Alert[]>; nowMs: number };
 type AlertsDeps = {
   settings: Pick<AlertSettingsStore, 'inUse'>;
   store: AlertStore;
@@ -84,13 +89,19 @@ export class Alerts {
     const projectIds = inUse.map(({ project_id }) => project_id);
     const seen = await reads.at({ projectIds, nowMs, signal: this.#ending.signal });
     const recent = Map.groupBy(await store.known(projectIds, [], nowMs), ({ project_id }) => project_id);
-    for (const one of inUse) {
-      if (this.#ending.signal.aborted) return;
-      const of = { seen: seen.get(one.project_id), recent: recent.get(one.project_id) ?? [] };
-      await this.#evaluateOne(one, of, nowMs).then(
-        () => this.#failing.delete(one.project_id),
-        (error: unknown) => this.#warnOf(one.project_id, error),
-      );
+    for (const some of chunksOf(inUse, EVALUATED_TOGETHER_MAX))
+      await this.#evaluateSome(some, { seen, recent, nowMs });
+  }
+
+  /** Together, because statements take most of the time. Each project alone if that fails, so that only the cause of it fails. */
+  async #evaluateSome(some: AlertSettings[], round: Round): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    try {
+      await this.#evaluateTogether(some, round);
+    } catch (error) {
+      const [{ project_id } = { project_id: '' }, ...others] = some;
+      if (others.length === 0) this.#warnOf(project_id, error);
+      else for (const one of some) await this.#evaluateSome([one], round);
     }
   }
 
@@ -103,23 +114,26 @@ export class Alerts {
     this.#failing.add(project_id);
   }
 
-  async #evaluateOne(
-    one: AlertSettings,
-    { seen, recent }: { seen: Seen | undefined; recent: Alert[] },
-    nowMs: number,
-  ): Promise<void> {
+  async #evaluateTogether(some: AlertSettings[], { seen, recent, nowMs }: Round): Promise<void> {
     const { store, counter } = this.#deps;
+    const projectIds = some.map(({ project_id }) => project_id);
+    const latest = projectIds.flatMap((projectId) => recent.get(projectId) ?? []);
+    const alerts = some.flatMap((one) => this.#alertsOf(one, seen.get(one.project_id), nowMs));
     // Limited to the alerts of a day, so that the lookup stays small however many names a sender invents.
-    const found = newsOf(this.#alertsOf(one, seen, nowMs), recent);
+    const found = newsOf(alerts, latest);
     const ids = found.map(({ id }) => id);
-    const known = ids.length === 0 ? recent : await store.known([one.project_id], ids, nowMs);
+    const known = ids.length === 0 ? latest : await store.known(projectIds, ids, nowMs);
     const news = newsOf(found, known);
     await store.add(news);
     for (const { rule } of news) counter.inc({ rule });
     const left = known.filter((alert) => isLeft(alert, nowMs));
     await store.renew(left, nowMs);
-    this.#deliver([...news, ...left], one, nowMs);
-    if (seen === undefined) throw new Error('Its decisions are too many to be read in time');
+    const due = Map.groupBy([...news, ...left], ({ project_id }) => project_id);
+    for (const one of some) {
+      this.#deliver(due.get(one.project_id) ?? [], one, nowMs);
+      if (seen.has(one.project_id)) this.#failing.delete(one.project_id);
+      else this.#warnOf(one.project_id, new Error('Its decisions are too many to be read in time'));
+    }
   }
 
   #alertsOf(
@@ -144,12 +158,13 @@ export class Alerts {
     const pending = alerts.filter(({ state }) => state === 'pending');
     if (pending.length === 0) return;
     const delivering = this.#settle(pending, settings, nowMs)
-      .catch((error: unknown) =>
-        this.#deps.logger.warn(
-          { err: error, project_id: settings.project_id },
-          'Alerts are not delivered yet; trying again',
-        ),
-      )
+      .catch((error: unknown) => {
+        if (!this.#ending.signal.aborted)
+          this.#deps.logger.warn(
+            { err: error, project_id: settings.project_id },
+            'Alerts are not delivered yet; trying again',
+          );
+      })
       .finally(() => this.#delivering.delete(delivering));
     this.#delivering.set(delivering, pending);
   }

@@ -14,6 +14,9 @@ import { postWebhook, WebhookFault, type WebhookMessage } from './webhook.ts';
 const WEBHOOK_RESULTS = ['sent', 'retried', 'failed'] as const;
 type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
+/** The store answers one after the other, and an evaluation must not wait behind many. */
+const STATEMENTS_RUNNING_MAX = 4;
+
 export type DeliveryDeps = {
   mailer: Pick<Mailer, 'postAlert'>;
   /** The verified addresses of a project's admins and owners, and its name. */
@@ -31,6 +34,8 @@ export type DeliveryDeps = {
 export class Deliveries {
   readonly #deps: DeliveryDeps;
   readonly #attempts = new PQueue({ concurrency: WEBHOOKS_SENDING_MAX });
+  /** Thousands of projects may alert at once. Reports are first: what was sent must not be sent again. */
+  readonly #statements = new PQueue({ concurrency: STATEMENTS_RUNNING_MAX });
   readonly #ending = new AbortController();
   readonly #stopped = once(this.#ending.signal, 'abort').then(() => undefined);
 
@@ -54,7 +59,9 @@ export class Deliveries {
     report: (alert: Alert, isTold: boolean) => Promise<void>,
   ): Promise<void> {
     const { audienceOf, now } = this.#deps;
-    const { emails, ...project } = await audienceOf(alerts[0]?.project_id ?? '');
+    const { emails, ...project } = await this.#statements.add(() => audienceOf(alerts[0]?.project_id ?? ''), {
+      signal: this.#ending.signal,
+    });
     const name = inLine(project.name);
     const mailing = Promise.race([this.#mail(alerts, { name, emails }), this.#stopped]);
     let reporting = Promise.resolve();
@@ -67,7 +74,8 @@ export class Deliveries {
       isUp = isSent;
       // Not after all of them: a service that takes over must not send this one again.
       reporting = Promise.all([mailing, reporting]).then(async ([isMailed]) => {
-        if (isMailed !== undefined) await report(alert, isSent || isMailed);
+        if (isMailed !== undefined)
+          await this.#statements.add(() => report(alert, isSent || isMailed), { priority: 1 });
       });
       // An error is thrown below, once the delivery of the others has begun.
       reporting.catch(() => undefined);

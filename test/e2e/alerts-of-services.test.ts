@@ -131,6 +131,33 @@ describe('the alerts of a project with several services', () => {
     expect(delivered).to.deep.equal(['first', 'last']);
     expect(warned).to.deep.equal(['refused', 'unread']);
   });
+
+  it('of many projects take fewer statements than there are projects', async () => {
+    const [connection] = await connectTo(1);
+    const projectIds = Array.from({ length: 100 }, (_, index) => `project ${index}`);
+    const delivered: unknown[] = [];
+    let statements = 0;
+    const counted = {
+      ...(connection as Connection),
+      query: async (...statement) => {
+        statements += 1;
+        return (connection as Connection).query(...statement);
+      },
+      insert: async (rows) => {
+        statements += 1;
+        await connection?.insert(rows);
+      },
+    } satisfies Connection;
+    const service = evaluationOn(counted, {
+      projectIds,
+      deliver: async ([alert]) => void delivered.push(alert?.project_id),
+    });
+
+    await service.evaluate(MINUTES[0] ?? 0);
+
+    expect(delivered).to.deep.equal(projectIds);
+    expect(statements).to.be.below(20);
+  });
 });
 
 type Evaluation = {

@@ -168,6 +168,28 @@ describe('the delivery of an alert', () => {
     receiver.close();
   });
 
+  it('of many projects begins with few statements at once, and with no more of them after a stop', async () => {
+    const asked: PromiseWithResolvers<{ name: string; emails: string[] }>[] = [];
+    const deliveries = createDeliveries({
+      audienceOf: () => {
+        const audience = Promise.withResolvers<{ name: string; emails: string[] }>();
+        asked.push(audience);
+        return audience.promise;
+      },
+    });
+    const settings = { ...SETTINGS, webhook: undefined };
+    const all = Array.from({ length: 50 }, () =>
+      deliveries.deliver([ALERT], settings, () => Promise.resolve()),
+    );
+
+    const askedFirst = asked.length;
+    deliveries.stop();
+    for (const { resolve } of asked) resolve({ name: 'Shop', emails: [] });
+    await Promise.allSettled(all);
+
+    expect([askedFirst, asked.length]).to.deep.equal([4, 4]);
+  });
+
   it('names the project in one line, whatever its name', async () => {
     const names: unknown[] = [];
 
