@@ -34,11 +34,16 @@ const OPTIONS: Record<keyof AnyOptions, string> = {
   userId: 'string',
 };
 
+/** Throws a ValueError for what is not an object of options, before its parts are named. */
+export function requireOptions<Options extends object>(of: string, options: Options): Options {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new ValueError(`${of} takes an object of options`);
+  return options;
+}
+
 /** The options with each key under both of its names. Throws a ValueError for an unknown option or a value of the wrong type. */
 export function checkedOptions<Options extends object>(of: string, options: Options): Options {
-  if (typeof options !== 'object' || options === null)
-    throw new ValueError(`${of} takes an object of options`);
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of Object.entries(requireOptions(of, options))) {
     if (value === undefined) continue;
     if (Object.hasOwn(OPTIONS, name)) {
       checkType(`${of}: ${name}`, OPTIONS[name as keyof AnyOptions], value);

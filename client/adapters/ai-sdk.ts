@@ -5,6 +5,7 @@ import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
 import { checkSdkTools } from '../options.ts';
+import { requireOptions } from '../options.ts';
 import { SdkApprovals, type ApprovalQuestion, type ApprovalStatus } from './ai-sdk-approvals.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
@@ -43,7 +44,7 @@ export async function governTools<Tools extends ToolSet>(
   options: GovernToolsOptions,
 ): Promise<GovernedToolSet<Tools>> {
   checkSdkTools(tools);
-  const toolNames = options.toolNames ?? Object.keys(tools);
+  const toolNames = requireOptions('governTools', options).toolNames ?? Object.keys(tools);
   const binding = await bindAs('governTools', { ...options, toolNames });
   let isTold = false;
   const onUnseen = (): void => {

@@ -4,6 +4,7 @@ import { messageOf } from '../errors.ts';
 import { withBound, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
+import { requireOptions } from '../options.ts';
 
 /** The input that Claude Code passes to every hook. */
 export type HookInput = {
@@ -54,7 +55,8 @@ type ToolInput = HookInput & { tool_name: string; tool_input: unknown };
  * a run. Claude Code decides how to treat a hook's output. To enforce a policy on tools of MCP servers, put the gateway in front of the
  * servers.
  */
-export async function governHooks({ caller, ...options }: GovernHooksOptions): Promise<GovernedHooks> {
+export async function governHooks(given: GovernHooksOptions): Promise<GovernedHooks> {
+  const { caller, ...options } = requireOptions('governHooks', given);
   const binding = await bindAs('governHooks', options);
   const sessions = new Sessions(binding, caller);
   const { approvalTimeoutMs = APPROVAL_WAIT_MS_MAX } = options;

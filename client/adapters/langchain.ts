@@ -3,6 +3,7 @@ import { bindAs } from '../defaults.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { DecisionError } from '../govern/decision-errors.ts';
 import type { RunOptions } from '../govern/run.ts';
+import { requireOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { MessageRuns, type KnownRun } from './langchain-runs.ts';
 
@@ -30,10 +31,10 @@ type ToolCall = { name: string; args: unknown; id?: string | undefined };
  * Binds agents of LangChain to an agent's policy; throws if there is no policy. Each `invoke` or `stream` is a run with its own
  * policy, refreshed before the model is asked.
  */
-export async function governMiddleware<Context = unknown>({
-  caller,
-  ...options
-}: GovernMiddlewareOptions<Context>): Promise<GovernedMiddleware> {
+export async function governMiddleware<Context = unknown>(
+  given: GovernMiddlewareOptions<Context>,
+): Promise<GovernedMiddleware> {
+  const { caller, ...options } = requireOptions('governMiddleware', given);
   const binding = await bindAs('governMiddleware', options);
   const runs = new MessageRuns((options) => binding.startRun(options));
   const runOf = (state: State, runtime: object, begun?: object): KnownRun =>

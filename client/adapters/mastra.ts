@@ -1,6 +1,7 @@
 import { bindAs } from '../defaults.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
+import { requireOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 
 /** The part of Mastra's RequestContext that is read here. */
@@ -32,7 +33,8 @@ type CallContext = { requestContext?: object; toolCallId?: string; abortSignal?:
  * Binds agents of Mastra to an agent's policy; throws if there is no policy. Each `generate` or `stream` is a run with its own policy,
  * refreshed before the model is asked. Runs that overlap need a RequestContext each; Mastra makes one where none is given.
  */
-export async function governAgent({ caller, ...options }: GovernAgentOptions): Promise<GovernedAgentParts> {
+export async function governAgent(given: GovernAgentOptions): Promise<GovernedAgentParts> {
+  const { caller, ...options } = requireOptions('governAgent', given);
   const binding = await bindAs('governAgent', options);
   const runs = new WeakMap<object, Promise<PolicyRun>>();
   const begin = (requestContext: object): Promise<PolicyRun> => {

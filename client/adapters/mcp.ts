@@ -3,7 +3,7 @@ import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts
 import type { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
-import { checkedOptions } from '../options.ts';
+import { checkedOptions, requireOptions } from '../options.ts';
 import type { AdmittingRun } from './call-or-tell.ts';
 import { clientOf, governedCall } from './mcp-client.ts';
 
@@ -47,8 +47,9 @@ const UNSEEN =
 /** Binds the tools of a connected MCP client to an agent's policy; throws if there is no policy. */
 export async function governMcpClient<Client extends McpClient>(
   client: Client,
-  { toolPrefix = '', ...options }: GovernMcpOptions,
+  given: GovernMcpOptions,
 ): Promise<GovernedMcpClient<Client>> {
+  const { toolPrefix = '', ...options } = requireOptions('governMcpClient', given);
   const checked = checkedOptions('governMcpClient', options);
   const toolNames = options.toolNames ?? (await toolNamesOf(client)).map((name) => toolPrefix + name);
   const binding = await bindAs('governMcpClient', { ...checked, toolNames });

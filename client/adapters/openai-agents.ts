@@ -2,6 +2,7 @@ import { bindAs } from '../defaults.ts';
 import { ValueError } from '../errors.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { RunOptions } from '../govern/run.ts';
+import { requireOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { agentRuns, type Agent, type RunContext } from './openai-agents-runs.ts';
 import { overridden } from './overridden.ts';
@@ -32,8 +33,9 @@ type FunctionTool = {
  */
 export async function governTools<Tool extends { type: string }, Context = unknown>(
   tools: readonly Tool[],
-  { caller, ...options }: GovernToolsOptions<Context>,
+  given: GovernToolsOptions<Context>,
 ): Promise<GovernedToolList<Tool>> {
+  const { caller, ...options } = requireOptions('governTools', given);
   const own = tools.filter(runsHere);
   const toolNames = options.toolNames ?? own.map(({ name }) => name);
   const binding = await bindAs('governTools', { ...options, toolNames });

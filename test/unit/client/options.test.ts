@@ -1,5 +1,10 @@
 import { expect } from 'chai';
 import { governTools } from '../../../client/adapters/ai-sdk.ts';
+import { governHooks } from '../../../client/adapters/claude-agent-sdk.ts';
+import { governMiddleware } from '../../../client/adapters/langchain.ts';
+import { governAgent } from '../../../client/adapters/mastra.ts';
+import { governMcpClient } from '../../../client/adapters/mcp.ts';
+import { governTools as governOpenAiTools } from '../../../client/adapters/openai-agents.ts';
 import { bindPolicy, configure, govern, resolvePolicy, shutdown, ValueError } from '../../../client/index.ts';
 import { policyYaml } from '../../support/platform.ts';
 import { startPolicyWorld } from '../../support/policy-world.ts';
@@ -82,6 +87,27 @@ describe('options', () => {
     expect(fault).to.be.instanceOf(ValueError);
     expect(fault.message).to.equal('batch has no option maxEvent; it has maxEvents, maxWaitMs, maxPending');
   });
+
+  for (const [of, take] of Object.entries<(options: never) => unknown>({
+    configure,
+    resolvePolicy,
+    bindPolicy,
+    govern: (options) => govern(agentWith({}), options),
+    governAgent,
+    governHooks,
+    governMcpClient: (options) => governMcpClient({} as never, options),
+    governMiddleware,
+    governTools: (options) => governTools({}, options),
+    'governTools of openai-agents': (options) => governOpenAiTools([], options),
+  })) {
+    it(`${of} given something else says that it takes an object of options`, async () => {
+      for (const options of ['bot', null, ['bot']]) {
+        const fault = await faultOf(() => take(options as never));
+        expect(fault).to.be.instanceOf(ValueError);
+        expect(fault.message).to.equal(`${of.split(' ', 1)[0]} takes an object of options`);
+      }
+    });
+  }
 
   it('a value that is not an agent is an error that says what an agent has', async () => {
     for (const agent of [null, undefined, {}, { tools: {} }]) {
