@@ -47,7 +47,7 @@ export function warnOfBoth(
   if (hasWarnedOfBoth || !set.apiKey || !set.localPolicy) return;
   hasWarnedOfBoth = true;
   logger.warn(
-    'GATE_API_KEY and GATE_LOCAL_POLICY are both set: decisions of the local policy are sent to the platform, except in local mode',
+    'GATE_API_KEY and GATE_LOCAL_POLICY are both set: where the local policy decides, its decisions are sent to the platform, except in local mode',
   );
 }
 

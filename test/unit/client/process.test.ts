@@ -161,7 +161,9 @@ describe('a process that emits', () => {
     ]);
 
     expect(both.stderr.match(/GATE_API_KEY and GATE_LOCAL_POLICY are both set/g)).to.have.length(1);
-    expect(both.stderr).to.include('except in local mode');
+    expect(both.stderr).to.include(
+      'where the local policy decides, its decisions are sent to the platform, except in local mode',
+    );
     expect(both.reports).to.deep.equal(['local_policy_unreadable']);
     expect(keyOnly.stderr).to.equal('');
     expect(policyOnly.stderr).to.include('are both set');
