@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { RequestError } from './errors.ts';
 
 // From proposal-json-parse-with-source. Node 24 has it, TypeScript's library does not declare it yet.
@@ -27,23 +27,23 @@ export function hasNumberAtRisk(text: string): boolean {
   return NUMBER_AT_RISK.test(text);
 }
 
-/** Matches numbers, and strings so that numbers inside them are skipped. */
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Random in each process, so that no text can contain it. */
-const MARK = `number:${randomUUID()}:`;
+/** Matches numbers at risk, and strings so that numbers inside them are skipped. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<!\d)-?(?:\d+[.eE][\d.eE+-]*|\d{16,}|(?<=-)0)/g;
+/** Random in each process, so that no text can contain it, and short, because a text may have a number every four bytes. */
+const MARK = randomBytes(8).toString('base64url');
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
 
 /** `textOf` writes a part of the value as JSON.stringify would, but with the original digits of its numbers. */
 type ExactJson = { value: unknown; textOf: (part: unknown) => string };
 
 /**
- * Parses valid JSON and keeps the digits of its numbers. Numbers that JSON.stringify would write differently pass through
+ * Parses valid JSON and keeps the digits of its numbers. Numbers that JSON.stringify might write differently pass through
  * the parser as marked strings. A reviver with source text would be shorter, but it overflows the stack on text nested a
  * few thousand levels deep, which is legal.
  */
 export function exactJson(text: string): ExactJson {
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
-    token.startsWith('"') || String(Number(token)) === token ? token : `"${MARK}${token}"`,
+    token.startsWith('"') ? token : `"${MARK}${token}"`,
   );
   return { value: JSON.parse(marked), textOf: (part) => JSON.stringify(part).replace(MARKED, '$1') };
 }
