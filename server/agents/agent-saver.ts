@@ -50,13 +50,24 @@ const SAVE_TRIES_MAX = 10;
 /** Compiles, signs and saves versions of agents, one at a time for each agent. */
 export class AgentSaver {
   readonly #options: AgentSaverOptions;
+  readonly #registering = new Map<string, Promise<Saved>>();
 
   constructor(options: AgentSaverOptions) {
     this.#options = options;
   }
 
+  /** Equal registrations share one while it runs: a whole fleet may start at once. */
+  async register(registration: Registration, saver: Saver): Promise<Saved> {
+    const key = JSON.stringify([saver.projectId, registration]);
+    const running = this.#registering.get(key);
+    if (running !== undefined) return { version: (await running).version, created: false, isNew: false };
+    const registering = this.#register(registration, saver).finally(() => this.#registering.delete(key));
+    this.#registering.set(key, registering);
+    return registering;
+  }
+
   /** Registration owns tools and agent_yaml; it sets policy_yaml and system_md only for a new agent. */
-  register({ name, tools, agent_yaml, system_md }: Registration, saver: Saver): Promise<Saved> {
+  #register({ name, tools, agent_yaml, system_md }: Registration, saver: Saver): Promise<Saved> {
     return this.#save(name, saver, async (latest) => {
       const isSameTools = latest !== undefined && JSON.stringify(tools) === JSON.stringify(latest.tools);
       const draft = isSameTools
