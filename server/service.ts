@@ -31,7 +31,7 @@ import { LogTables } from './log/log-tables.ts';
 import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
-import { warnOfBrokenParts, warnOfLogKey, warnOfLostRootKey, warnOfOldRootKey } from './start-warnings.ts';
+import { warnOfBrokenParts, warnOfLogKey, warnOfLostRootKey, warnOfWrongRootKey } from './start-warnings.ts';
 import { findBrokenParts, requireInForce } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
 import { waitForSchema } from './store/initialize-with-retry.ts';
@@ -182,7 +182,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     now,
   });
   registry.startPolling();
-  void warnOfOldRootKey(rootKeys, logger);
+  void warnOfWrongRootKey(rootKeys, logger);
   // Write demo.json before accepting connections.
   const demo = config.demo === '0' ? undefined : await makeDemo(config.demo).catch(abandon);
   const demoFleet = new DemoFleet({

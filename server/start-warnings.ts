@@ -17,6 +17,9 @@ export function warnOfBrokenParts(parts: BrokenPart[], logger: Logger): void {
   );
 }
 
+const REPLACE_KEY =
+  'Stop the service, and replace signing-key.pem with the file of a backup or of another service, or set GATE_SIGNING_KEY';
+
 /** Only the first start of a store makes the root key. A server may be down: then nothing is known of it. */
 export async function warnOfLostRootKey(
   connection: Connection,
@@ -27,18 +30,22 @@ export async function warnOfLostRootKey(
   // Another worker may have made it meanwhile.
   if (keys.length === 0 || hasSigningKey(config)) return;
   logger.error(
-    'The root key of this store is missing, and a new one is made: all keys issued before are refused, and clients refuse policies. ' +
-      'Stop the service, and replace signing-key.pem with the file of a backup or of another service, or set GATE_SIGNING_KEY',
+    `The root key of this store is missing, and a new one is made: all keys issued before are refused, and clients refuse policies. ${REPLACE_KEY}`,
   );
 }
 
-/** An older root key still works, but clients that know only its successors refuse its signatures. */
-export async function warnOfOldRootKey(rootKeys: RootKeys, logger: Logger): Promise<void> {
+/** Logged at each start. An older root key still works, but clients that know only its successors refuse its signatures. */
+export async function warnOfWrongRootKey(rootKeys: RootKeys, logger: Logger): Promise<void> {
   if (await rootKeys.isForgotten().catch(() => false))
     return logger.error(
       { kid: rootKeys.current.kid },
       'The root key of this process was forgotten: it may have leaked, and this process trusts what it signed. ' +
         'Stop the process, and give it the present one: set GATE_SIGNING_KEY, or replace the key file',
+    );
+  if (await rootKeys.isForeign().catch(() => false))
+    return logger.error(
+      { kid: rootKeys.current.kid },
+      `The root key of this process is not the one of this store, and signed none of its policies: keys issued with the other one are refused, and clients refuse policies. ${REPLACE_KEY}`,
     );
   const successor = await rootKeys.successor();
   if (successor === undefined) return;

@@ -94,6 +94,13 @@ export class RootKeys {
     return rotations.some((one) => one.version === PREVIOUS_FORGOTTEN && later.has(one.previous_kid));
   }
 
+  /** Whether the store has bundles, and no trusted key signed any of them. Rejects when the store is away. */
+  async isForeign(): Promise<boolean> {
+    const { keys } = await knownFrom(this.#options.signing, await this.rotations());
+    const signers = await this.#options.connection.query<{ kid: string }>(sql('bundle_signers'));
+    return signers.length > 0 && !signers.some(({ kid }) => keys.has(kid));
+  }
+
   /** The rotations of the store that count, trusted or not. Rejects when the store is away. */
   async rotations(): Promise<Rotation[]> {
     return (await this.#rows()).filter(({ version }) => version === COUNTS);

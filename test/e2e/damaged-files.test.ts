@@ -5,6 +5,7 @@ import { DAY_MS } from '../../server/durations.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
 import { readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
 import { sendBatch } from '../support/batch.ts';
+import { eventually } from '../support/eventually.ts';
 import { runOnStore } from '../support/engine.ts';
 import { decisionEvent } from '../support/events.ts';
 import { gate } from '../support/gate.ts';
@@ -125,7 +126,7 @@ describe('damaged files of the embedded store', () => {
     );
   });
 
-  it('are named when the root key is gone, as a new one refuses all keys', async () => {
+  it('are named when the root key is gone, at each start, as a new one refuses all keys', async () => {
     const directory = await storeDirectory();
     rmSync(join(directory, 'signing-key.pem'));
 
@@ -133,6 +134,12 @@ describe('damaged files of the embedded store', () => {
 
     expect(service.output()).to.contain('The root key of this store is missing');
     await service.stop();
+
+    const again = await startTestService({ dataDir: directory });
+    await eventually(() =>
+      again.output().includes('The root key of this process is not the one of this store'),
+    );
+    await again.stop();
   });
 
   /** Cuts the data of parts of a table short. */

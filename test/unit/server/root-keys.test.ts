@@ -134,6 +134,34 @@ describe('RootKeys, on the embedded engine', () => {
     expect(await open(c).forget('unknown')).to.equal(0);
   });
 
+  it('is foreign to a store whose bundles none of its keys signed', async () => {
+    const [a, b, c] = [await makeKey(), await makeKey(), await makeKey()];
+    const signed = (kid: string) => {
+      const columns = ['project_id', 'agent_name', 'version', 'created_at', 'bundle_manifest'];
+      const row = ['p', kid, 1, '2026-01-01 00:00:00.000', kid === '' ? '{}' : JSON.stringify({ kid })];
+      return store.lookups.insert({
+        table: 'agent_versions',
+        columns,
+        lines: [JSON.stringify(row)],
+        token: '',
+      });
+    };
+    const foreign = () => Promise.all([a, b, c].map((key) => open(key).isForeign()));
+    await open(a).recordRotation(b);
+    await signed('');
+    const unsigned = await foreign();
+
+    await signed(a.kid);
+    const signedByFirst = await foreign();
+    await signed(c.kid);
+
+    expect([unsigned, signedByFirst, await foreign()]).to.deep.equal([
+      [false, false, false],
+      [false, false, true],
+      [false, false, false],
+    ]);
+  });
+
   it('says which root keys were forgotten: not the one that lost its successor', async () => {
     const [a, b, c, lost] = [await makeKey(), await makeKey(), await makeKey(), await makeKey()];
     const forgotten = () => Promise.all([a, b, c].map((key) => open(key).isForgotten()));
