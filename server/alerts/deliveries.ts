@@ -17,6 +17,9 @@ type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 /** The store answers one after the other, and an evaluation must not wait behind many. */
 const STATEMENTS_RUNNING_MAX = 4;
 
+/** Enough for the mailer to be busy, even if some wait for another attempt. */
+const MAILINGS_MAX = 64;
+
 export type DeliveryDeps = {
   mailer: Pick<Mailer, 'postAlert'>;
   /** The verified addresses of a project's admins and owners, and its name. */
@@ -36,6 +39,8 @@ export class Deliveries {
   readonly #attempts = new PQueue({ concurrency: WEBHOOKS_SENDING_MAX });
   /** Thousands of projects may alert at once. Reports are first: what was sent must not be sent again. */
   readonly #statements = new PQueue({ concurrency: STATEMENTS_RUNNING_MAX });
+  /** The mailer drops what is too much for it, mails of others included. */
+  readonly #mailings = new PQueue({ concurrency: MAILINGS_MAX });
   readonly #ending = new AbortController();
   readonly #stopped = once(this.#ending.signal, 'abort').then(() => undefined);
 
@@ -63,7 +68,8 @@ export class Deliveries {
       signal: this.#ending.signal,
     });
     const name = inLine(project.name);
-    const mailing = Promise.race([this.#mail(alerts, { name, emails }), this.#stopped]);
+    const mail = async () => (this.#ending.signal.aborted ? undefined : this.#mail(alerts, { name, emails }));
+    const mailing = Promise.race([this.#mailings.add(mail), this.#stopped]);
     let reporting = Promise.resolve();
     // Sequential, and none after a permanent failure: a hanging receiver must not take the place of others.
     let isUp = webhook !== undefined;

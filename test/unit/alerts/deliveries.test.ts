@@ -6,6 +6,7 @@ import type { Alert } from '../../../server/alerts/alert.ts';
 import { Deliveries, type DeliveryDeps } from '../../../server/alerts/deliveries.ts';
 import type { AlertMail } from '../../../server/mail/messages.ts';
 import { type Received, startReceiver, type Told } from '../../support/alerts.ts';
+import { eventually } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 
 const ALERT: Alert = {
@@ -188,6 +189,33 @@ describe('the delivery of an alert', () => {
     await Promise.allSettled(all);
 
     expect([askedFirst, asked.length]).to.deep.equal([4, 4]);
+  });
+
+  it('of many projects gives the mailer a few mails at a time, and none after a stop', async () => {
+    const waiting: PromiseWithResolvers<boolean>[] = [];
+    const told: boolean[] = [];
+    const deliveries = createDeliveries({
+      audienceOf: () => Promise.resolve({ name: 'Shop', emails: ['a@example.com'] }),
+      mailer: {
+        postAlert: () => {
+          waiting.push(Promise.withResolvers<boolean>());
+          return waiting.at(-1)?.promise ?? Promise.resolve(false);
+        },
+      },
+    });
+    const settings = { ...SETTINGS, webhook: undefined };
+    const all = Array.from({ length: 200 }, () =>
+      deliveries.deliver([ALERT], settings, (_, isTold) => Promise.resolve(void told.push(isTold))),
+    );
+
+    await eventually(() => waiting.length === 64);
+    waiting[0]?.resolve(true);
+    await eventually(() => told.length > 0 && waiting.length === 65);
+    deliveries.stop();
+    await Promise.all(all);
+
+    expect(waiting).to.have.lengthOf(65);
+    expect(told).to.deep.equal([true]);
   });
 
   it('names the project in one line, whatever its name', async () => {
