@@ -63,7 +63,7 @@ export function checkedOptions<Options extends object>(of: string, options: Opti
 }
 
 /** Null counts as absent. */
-function checkType(of: string, types: string, value: unknown): void {
+export function checkType(of: string, types: string, value: unknown): void {
   const type = Number.isNaN(value) ? 'NaN' : Array.isArray(value) ? 'array' : typeof value;
   if (value !== null && !types.split(' or ').includes(type))
     throw new ValueError(`${of} must be of type ${types}, not ${type}`);

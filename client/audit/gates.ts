@@ -9,6 +9,7 @@ import {
 } from '../config.ts';
 import { DESTROY_TIMEOUT_MS, HTTP_TIMEOUT_MS, SHUTDOWN_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger, type Logger } from '../logger.ts';
+import { checkType } from '../options.ts';
 import { batchLimitsFrom, type BatchLimits, type BatchOptions } from './batch-options.ts';
 import { addressOf, createGate, createInertGate, type Gate, type InnerGate } from './gate.ts';
 import type { Journals } from './journal.ts';
@@ -101,6 +102,7 @@ export class Gates {
   async shutdown({
     timeoutMs = SHUTDOWN_TIMEOUT_MS,
   }: { timeoutMs?: number | undefined } = {}): Promise<void> {
+    checkType('shutdown: timeoutMs', 'number', timeoutMs);
     for (const open of this.#open.values()) {
       for (const sender of open.senders) sender.close();
       this.#closing.add(open);

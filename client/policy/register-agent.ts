@@ -9,7 +9,7 @@ import {
 import { PolicyError, ValueError } from '../errors.ts';
 import { HTTP_TIMEOUT_MS } from '../limits.ts';
 import { safeLogger } from '../logger.ts';
-import { checkedOptions } from '../options.ts';
+import { checkedOptions, requireOptions } from '../options.ts';
 import { parseBearerKey } from './bearer-key.ts';
 import { parseJsonObject } from './encoding.ts';
 import { engineFromYaml } from './engine.ts';
@@ -50,12 +50,8 @@ export type RegisteredAgent = {
 };
 
 /** See the package's registerAgent. */
-export async function registerAgent({
-  tools,
-  agentYaml,
-  systemMd,
-  ...given
-}: RegisterOptions): Promise<RegisteredAgent> {
+export async function registerAgent(all: RegisterOptions): Promise<RegisteredAgent> {
+  const { tools, agentYaml, systemMd, ...given } = requireOptions('registerAgent', all);
   const {
     agentName,
     policy,

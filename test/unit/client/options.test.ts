@@ -5,7 +5,15 @@ import { governMiddleware } from '../../../client/adapters/langchain.ts';
 import { governAgent } from '../../../client/adapters/mastra.ts';
 import { governMcpClient } from '../../../client/adapters/mcp.ts';
 import { governTools as governOpenAiTools } from '../../../client/adapters/openai-agents.ts';
-import { bindPolicy, configure, govern, resolvePolicy, shutdown, ValueError } from '../../../client/index.ts';
+import {
+  bindPolicy,
+  configure,
+  govern,
+  registerAgent,
+  resolvePolicy,
+  shutdown,
+  ValueError,
+} from '../../../client/index.ts';
 import { policyYaml } from '../../support/platform.ts';
 import { startPolicyWorld } from '../../support/policy-world.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
@@ -82,6 +90,14 @@ describe('options', () => {
       }
     });
 
+  it('a timeoutMs of shutdown that is no number is an error, and not a wait of no time', async () => {
+    for (const timeoutMs of [Number.NaN, 'soon'] as number[]) {
+      const fault = await faultOf(() => shutdown({ timeoutMs }));
+      expect(fault).to.be.instanceOf(ValueError);
+      expect(fault.message).to.match(/^shutdown: timeoutMs must be of type number, not /);
+    }
+  });
+
   it('an option of batch that does not exist is an error that names those that do', async () => {
     const fault = await faultOf(() => configure({ apiKey: 'k', batch: { maxEvent: 3 } as object }));
     expect(fault).to.be.instanceOf(ValueError);
@@ -93,6 +109,7 @@ describe('options', () => {
     resolvePolicy,
     bindPolicy,
     govern: (options) => govern(agentWith({}), options),
+    registerAgent,
     governAgent,
     governHooks,
     governMcpClient: (options) => governMcpClient({} as never, options),
