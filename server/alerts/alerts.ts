@@ -117,10 +117,13 @@ export class Alerts {
   async #evaluateTogether(some: AlertSettings[], { seen, recent, nowMs }: Round): Promise<void> {
     const { store, counter } = this.#deps;
     const projectIds = some.map(({ project_id }) => project_id);
-    const latest = projectIds.flatMap((projectId) => recent.get(projectId) ?? []);
-    const alerts = some.flatMap((one) => this.#alertsOf(one, seen.get(one.project_id), nowMs));
+    const recentOf = (projectId: string) => recent.get(projectId) ?? [];
+    const latest = projectIds.flatMap(recentOf);
     // Limited to the alerts of a day, so that the lookup stays small however many names a sender invents.
-    const found = newsOf(alerts, latest);
+    const found = some.flatMap((one) => {
+      const { project_id } = one;
+      return newsOf(this.#alertsOf(one, seen.get(project_id), nowMs), recentOf(project_id));
+    });
     const ids = found.map(({ id }) => id);
     const known = ids.length === 0 ? latest : await store.known(projectIds, ids, nowMs);
     const news = newsOf(found, known);
