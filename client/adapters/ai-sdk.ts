@@ -4,8 +4,7 @@ import { withBound, type AdapterOptions, type Bound, type PolicyBinding } from '
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
-import { checkSdkTools } from '../options.ts';
-import { requireOptions } from '../options.ts';
+import { checkSdkTools, requireOptions } from '../options.ts';
 import { SdkApprovals, type ApprovalQuestion, type ApprovalStatus } from './ai-sdk-approvals.ts';
 import { SdkRuns, type Step } from './ai-sdk-runs.ts';
 import { usageMiddleware } from './ai-sdk-usage.ts';
