@@ -107,11 +107,12 @@ export class Witnesses {
     for (const [place, grown] of this.#grown) {
       const [name, projectId = ''] = place.split('\n');
       if (name !== witness.key.name || this.#ending.signal.aborted) continue;
-      const nowMs = performance.now();
-      if (!isDue(grown, this.#offeredAtMs.get(place) ?? Number.NEGATIVE_INFINITY, nowMs)) continue;
-      this.#offeredAtMs.set(place, nowMs);
+      const offeredAtMs = this.#offeredAtMs.get(place) ?? Number.NEGATIVE_INFINITY;
+      if (!isDue(grown, offeredAtMs, performance.now())) continue;
       try {
-        if (await this.#offer(witness, projectId)) this.#grown.delete(place);
+        const isDone = await this.#offer(witness, projectId);
+        // It may have grown again meanwhile.
+        if (isDone && this.#grown.get(place) === grown) this.#grown.delete(place);
       } catch (error) {
         logger.warn(
           { err: error, witness: name, project_id: projectId },
@@ -128,13 +129,15 @@ export class Witnesses {
     const log = logOf(projectId);
     const [size, cosigned] = await Promise.all([log.size(), this.#cosigned(witness, projectId)]);
     if (cosigned.size >= size) return true;
+    const place = placeOf(witness.key.name, projectId);
     const ageMs = now() - cosigned.atMs;
     // From the future: the clock of its service was ahead.
     if (ageMs >= 0 && ageMs < WITNESS_OFFER_MS_MIN) {
       // Another service offered it.
-      this.#offeredAtMs.set(placeOf(witness.key.name, projectId), performance.now() - ageMs);
+      this.#offeredAtMs.set(place, performance.now() - ageMs);
       return false;
     }
+    this.#offeredAtMs.set(place, performance.now());
     const checkpoint = await log.signed(size);
     const offerFrom = async (oldSize: number): Promise<WitnessAnswer> => {
       const proof = await log.consistency(oldSize, size);
