@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 // Loaded before each service under test (NODE_OPTIONS=--import).
@@ -17,14 +17,14 @@ if (path !== undefined) Date.now = () => now() + Number(readFileSync(path, 'utf8
 
 // Scrypt with the service's costs takes 0.2 s of a processor, and the tests need it hundreds of times. Here it is cheap;
 // unit/accounts/passwords tests the real costs.
-// It takes the number of milliseconds in the variable.
-const SCRYPT_MS = Number(process.env['GATE_TEST_SCRYPT_MS'] ?? 0);
+// It does not end while the file named by the variable exists.
+const HELD_BY = process.env['GATE_TEST_SCRYPT_HELD_BY'];
+const whenFree = (go: () => void): void =>
+  HELD_BY !== undefined && existsSync(HELD_BY) ? void setTimeout(whenFree, 20, go) : go();
 const { scrypt } = crypto;
 type Done = (error: Error | null, key: Buffer) => void;
 type Arguments = [BinaryLike, BinaryLike, number, ScryptOptions, Done];
 const cheapScrypt = (...[password, salt, length, options, done]: Arguments) =>
-  scrypt(password, salt, length, { ...options, N: 2, p: 1 }, (...result) =>
-    SCRYPT_MS === 0 ? done(...result) : void setTimeout(done, SCRYPT_MS, ...result),
-  );
+  scrypt(password, salt, length, { ...options, N: 2, p: 1 }, (...result) => whenFree(() => done(...result)));
 Object.assign(crypto, { scrypt: cheapScrypt });
 syncBuiltinESMExports();
