@@ -18,8 +18,6 @@ import {
 export const AGENT_ROUTE = 'GET /v1/agents/support-bot';
 export const KEYS_ROUTE = 'GET /v1/.well-known/keys';
 
-const TIMEOUT_MS = 200;
-
 type Resolve = (
   options?: Partial<ResolveOptions>,
   variables?: Record<string, string>,
@@ -57,7 +55,7 @@ export async function startPolicyWorld(): Promise<PolicyWorld> {
   serveKeys(mock, signer);
   mock.on(AGENT_ROUTE, conditionally(v1));
   const resolvePolicy = createResolvePolicy({ now: () => clock.nowMs });
-  const defaults = { agentName: 'support-bot', timeoutMs: TIMEOUT_MS, logger };
+  const defaults = { agentName: 'support-bot', logger };
   const resolve: Resolve = (options = {}, variables = {}) =>
     withEnvironment({ GATE_BASE_URL: mock.url, ...variables }, () =>
       resolvePolicy({ ...defaults, ...options }),

@@ -133,7 +133,7 @@ describe('client emission rules', () => {
       mock.on(DECISIONS, { fault: 'hang' });
       let identity = 'one';
       const createLoop = () => ({ identity: () => identity, isRunning: () => true });
-      const { gates, gate } = openGate(mock, { timeoutMs: 300 }, { createLoop });
+      const { gates, gate } = openGate(mock, {}, { createLoop });
       for (let i = 0; i < 33; i += 1) gate.emit(decision());
       await mock.arrived(DECISIONS, 32);
       expect(gate.stats()).to.include({ dropped: 1, in_flight: 32 });
@@ -143,7 +143,7 @@ describe('client emission rules', () => {
 
       expect(gate.stats()).to.include({ dropped: 2, in_flight: 32 });
       expect(mock.connections()).to.equal(64);
-      await gates.shutdown();
+      await gates.shutdown({ timeoutMs: 1 });
     });
   });
 });

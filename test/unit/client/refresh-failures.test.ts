@@ -60,7 +60,7 @@ describe('refresh: on any failure logs a warning and keeps the previous verified
   ];
   for (const [name, replyOf] of failures) {
     it(name, async () => {
-      const source = await resolveByKey();
+      const source = await resolveByKey({ timeoutMs: 2_000 });
       const { policy, etag } = source;
       mock.on(AGENT_ROUTE, await replyOf());
       await source.refresh();
