@@ -24,7 +24,7 @@ export type MockServer = {
   url: string;
   requests: SeenRequest[];
   /** The replies of a route in their order; the last one repeats. A function decides per request. */
-  on(route: string, ...replies: (Reply | ((request: SeenRequest) => Reply))[]): void;
+  on(route: string, ...replies: (Reply | ((request: SeenRequest) => Reply | Promise<Reply>))[]): void;
   seen(route: string): SeenRequest[];
   /** Resolves when this many requests of the route have arrived. */
   arrived(route: string, count: number): Promise<void>;
@@ -40,7 +40,7 @@ const portsTaken = new Set<number>();
 
 /** A real HTTP server on a real socket, by default on a free port, that answers or misbehaves as it is told. */
 export async function startMockServer({ port = 0 }: { port?: number } = {}): Promise<MockServer> {
-  const routes = new Map<string, (Reply | ((request: SeenRequest) => Reply))[]>();
+  const routes = new Map<string, Parameters<MockServer['on']>[1][]>();
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -54,7 +54,7 @@ export async function startMockServer({ port = 0 }: { port?: number } = {}): Pro
       { status: 404, json: { code: 'not_found' } },
     ];
     const reply = replies.length > 1 ? replies.shift() : replies[0];
-    answer(response, typeof reply === 'function' ? reply(seen) : (reply ?? {}));
+    answer(response, typeof reply === 'function' ? await reply(seen) : (reply ?? {}));
   }
   // As a proxy, it opens no connection and records the requested targets.
   server.on('connect', (request, socket) => {

@@ -7,7 +7,7 @@ import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 2_000;
 const SHORT_MS = 250;
 
 describe('refresh from a service that hangs', () => {
@@ -23,10 +23,17 @@ describe('refresh from a service that hangs', () => {
   const failing = async (): Promise<PolicySource> => {
     const source = await world.resolveByKey({ timeoutMs: TIMEOUT_MS });
     world.mock.on(AGENT_ROUTE, { fault: 'hang' });
-    expect(await tookMs(source)).to.be.within(TIMEOUT_MS - 50, TIMEOUT_MS + 1_000);
+    expect(await tookMs(source)).to.be.above(TIMEOUT_MS - 50);
     return source;
   };
 
+  /** Refreshes, and lets the service answer when that has ended. */
+  const answerLate = async (source: PolicySource, reply: Reply): Promise<void> => {
+    const refreshed = Promise.withResolvers<Reply>();
+    world.mock.on(AGENT_ROUTE, () => refreshed.promise);
+    await source.refresh();
+    refreshed.resolve(reply);
+  };
   /** On a busy machine the answer may come too late for a short refresh, and is installed by a later one. */
   const installs = (source: PolicySource): Promise<true> =>
     eventually(async () => {
@@ -78,8 +85,7 @@ describe('refresh from a service that hangs', () => {
 
   it('installs an answer that comes later than that for the next run', async () => {
     const source = await failing();
-    world.mock.on(AGENT_ROUTE, { json: world.v2, delay_ms: 500 });
-    await source.refresh();
+    await answerLate(source, { json: world.v2 });
     expect(allowsWrite(source)).to.equal(false);
 
     await eventually(() => allowsWrite(source));
@@ -87,8 +93,7 @@ describe('refresh from a service that hangs', () => {
 
   it('reports why a later answer is refused', async () => {
     const source = await failing();
-    world.mock.on(AGENT_ROUTE, { json: { ...world.v2, bundle_wasm_b64: 'AAAA' }, delay_ms: 500 });
-    await source.refresh();
+    await answerLate(source, { json: { ...world.v2, bundle_wasm_b64: 'AAAA' } });
     const problems = await eventually(() => {
       const found = world.logger.lines.map(({ context }) => String(context?.['problem']));
       return found.length >= 3 ? found : undefined;
