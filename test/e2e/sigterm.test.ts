@@ -123,7 +123,8 @@ describe('SIGTERM', () => {
     const [{ code, ms }, second] = await Promise.all([stopTimed(service), service.stop()]);
 
     expect([code, second]).to.deep.equal([0, 0]);
-    expect(ms).to.be.below(3000);
+    // An unfinished answer would have 8 s.
+    expect(ms).to.be.below(8000);
     const refused = await fetch(service.url).then(
       () => false,
       () => true,

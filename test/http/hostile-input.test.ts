@@ -133,12 +133,14 @@ describe('a hostile request', () => {
       await slow.write(body.slice(at, at + 20));
       await sleep(10);
     }
-    const startMs = performance.now();
+    const others = stalled.map(async (connection) => [(await connection.answer()).status]);
+    const answers = async () => [
+      (await slow.answer()).status,
+      (await sendDecision(service, decisionEvent())).status,
+    ];
 
-    const [slowAnswer, quick] = [await slow.answer(), await sendDecision(service, decisionEvent())];
-
-    expect([slowAnswer.status, quick.status]).to.deep.equal([202, 202]);
-    expect(performance.now() - startMs).to.be.below(1000);
+    // Before the first of the stalled is refused.
+    expect(await Promise.race([answers(), ...others])).to.deep.equal([202, 202]);
     for (const connection of [...stalled, slow]) connection.close();
   });
 

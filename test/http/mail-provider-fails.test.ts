@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Socket } from 'node:net';
+import { MAIL_CONNECT_MS_MAX } from '../../server/limits.ts';
 import { newPerson, requestToken } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { readMetrics } from '../support/metrics.ts';
@@ -70,7 +71,8 @@ describe('a failing mail provider', () => {
       const response = await requestToken(service, 'reset', email);
       const tookMs = performance.now() - startMs;
 
-      expect([response.status, tookMs < 500]).to.deep.equal([202, true]);
+      // It did not wait for a provider that hangs.
+      expect([response.status, tookMs < MAIL_CONNECT_MS_MAX / 2]).to.deep.equal([202, true]);
       await eventually(async () => (await readMetrics(service)).value(series) > before);
       const line = new RegExp(`"level":50,.*"kind":"reset","result":"${result}".*"A mail was not sent"`);
       expect(service.output().slice(said)).to.match(line);

@@ -26,11 +26,14 @@ export async function logKey(service: RunningService): Promise<VerifierKey> {
   return parseVerifierKey((await logText(service, 'vkey')).trimEnd());
 }
 
+/** A read that waited too long for others, on a slow machine, is repeated. */
+const HAS_WAITED = 503;
+
 /** The proof of a record, once the record is in the log. */
 export function proofOf(service: RunningService, eventId: string): Promise<RecordProof> {
   return eventually(async () => {
     const { status, text } = await ask(service, `decisions/${eventId}/proof`);
-    if (status === 409) return undefined;
+    if (status === 409 || status === HAS_WAITED) return undefined;
     if (status !== 200) throw new Error(text);
     return JSON.parse(text) as RecordProof;
   });
@@ -40,7 +43,9 @@ export function proofOf(service: RunningService, eventId: string): Promise<Recor
 export async function checkpointFrom(service: RunningService, size: number) {
   const key = await logKey(service);
   return eventually(async () => {
-    const checkpoint = verifyCheckpoint(await logText(service, 'checkpoint'), key);
+    const response = await askLog(service, 'checkpoint');
+    if (response.status === HAS_WAITED) return undefined;
+    const checkpoint = verifyCheckpoint(await response.text(), key);
     return checkpoint.size >= size ? checkpoint : undefined;
   });
 }

@@ -19,9 +19,10 @@ export async function sharedService(): Promise<SharedService> {
     call(service, '/v1/projects', { cookie, body: { name: randomUUID() } }),
   );
   const owner = { cookie, project };
-  const { key } = await issue(service, owner);
+  const issued = await issue(service, owner);
+  const { key } = issued;
   if (key === undefined)
-    throw new Error(`The shared service made no project with a key: ${JSON.stringify(project)}`);
+    throw new Error(`The shared service made no project with a key: ${JSON.stringify({ project, issued })}`);
   return { url, dataDir, pid, output, project_id: project.id, key, owner };
 }
 

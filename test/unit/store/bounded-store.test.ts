@@ -34,20 +34,29 @@ describe('createBoundedStore', () => {
     const answers = [Promise.withResolvers<never[]>(), Promise.withResolvers<never[]>()] as const;
     const waiting = answers.map(({ promise }) => promise);
     const store = createBoundedStore({ query: () => waiting.shift() as Promise<never[]>, insert }, ready);
-    const isAbout = (ms: number) => store.silentMs() >= ms - 5 && store.silentMs() < ms + 100;
+    /** Whether the silence that the store measures began between the two moments. */
+    const beganWithin = (fromMs: number, toMs: number) => {
+      const atLeastMs = performance.now() - toMs;
+      const silentMs = store.silentMs();
+      return silentMs >= atLeastMs && silentMs <= performance.now() - fromMs;
+    };
+    const now = () => performance.now();
 
     const idle = store.silentMs();
+    const startMs = now();
     const open = [store.query('SELECT 1'), store.query('SELECT 2')];
+    const openMs = now();
     await sleep(200);
-    const before = isAbout(200);
+    const before = beganWithin(startMs, openMs);
+    const endMs = now();
     answers[0].resolve([]);
     await open[0];
-    const after = isAbout(0);
+    const endedMs = now();
     await sleep(150);
-    const later = isAbout(150);
+    const after = beganWithin(endMs, endedMs);
     answers[1].resolve([]);
     await open[1];
 
-    expect([idle, before, after, later, store.silentMs()]).to.deep.equal([0, true, true, true, 0]);
+    expect([idle, before, after, store.silentMs()]).to.deep.equal([0, true, true, 0]);
   });
 });
