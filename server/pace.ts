@@ -9,7 +9,7 @@ type PaceOptions = { perSecond: number; burst: number; waitMsMax: number; waitin
  */
 export class Pace {
   readonly #options: PaceOptions;
-  #nextMs = 0;
+  #nextMs = Number.NEGATIVE_INFINITY;
   #waiting = 0;
 
   constructor(options: PaceOptions) {
