@@ -100,7 +100,7 @@ export function createMetrics({
     }),
     brokenParts: new Gauge({
       name: 'gate_store_broken_parts',
-      help: 'Damaged parts of tables that the embedded engine set aside at the start',
+      help: 'Damaged parts that the embedded engine set aside at the start, and logs that lack entries',
       // Every process reports what is in the store.
       aggregator: 'max',
       registers,

@@ -32,7 +32,7 @@ import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
 import { warnOfBrokenParts, warnOfLogKey, warnOfLostRootKey, warnOfWrongRootKey } from './start-warnings.ts';
-import { findBrokenParts, requireInForce } from './store/broken-parts.ts';
+import { findBrokenParts, mayLackIdentities, requireInForce } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
 import { waitForSchema } from './store/initialize-with-retry.ts';
 import { fatalStoreFault } from './store/open-faults.ts';
@@ -76,6 +76,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
   const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);
   const isLogDamaged = isDamaged('log_chunks') || isDamaged('log_hashes');
+  const hasLostIdentities =
+    isDamaged('event_identities') || (isSoleWriter && (await mayLackIdentities(store.background)));
   if (!hasSigningKey(config)) await warnOfLostRootKey(store.background, { config, logger });
   const signing = await readSigningKeys(config);
   const registry = new KeyRegistry(shared);
@@ -113,7 +115,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     config,
     columns,
     flushes,
-    hasLostIdentities: isDamaged('event_identities'),
+    hasLostIdentities,
     metrics,
     logger,
     now,
@@ -193,7 +195,8 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     logger,
     now,
   });
-  if (isSoleWriter) await sequencer.open().catch(abandon);
+  if (isSoleWriter)
+    await sequencer.open().catch((error: unknown) => (isLogDamaged ? undefined : abandon(error)));
   const listening = await listen(app, config, logger).catch(abandon);
   // Not earlier: a start that fails exits immediately. A log with missing entries would take their records again.
   if (!isLogDamaged) sequencer.start();

@@ -19,7 +19,7 @@ type CommitDeps = {
   columns: Record<Stream, readonly string[]>;
   /** Numbers the inserts of decisions. */
   flushes?: Flushes;
-  /** Files of event_identities are damaged. */
+  /** Files of event_identities are damaged or gone. */
   hasLostIdentities?: boolean;
   metrics: Metrics;
   logger: Logger;

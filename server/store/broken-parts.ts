@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
 import { StoreOpenError } from './open-faults.ts';
 
-/** A part of a table that was damaged when the engine opened the store. Its rows are missing from every answer. */
+/** A part of a table that was damaged when the engine opened the store, or a hole in a log. Its rows are missing from every answer. */
 export type BrokenPart = { table: string; name: string };
 
 /** Tables of past events. The others hold the current state: if they lost rows, a revoked key would work again, for example. */
@@ -20,8 +20,26 @@ const RECORDS = new Set([
   'log_hashes',
 ]);
 
-export function findBrokenParts(connection: Connection): Promise<BrokenPart[]> {
-  return connection.query<BrokenPart>(sql('parts_broken'));
+export async function findBrokenParts(connection: Connection): Promise<BrokenPart[]> {
+  const broken = await connection.query<BrokenPart>(sql('parts_broken'));
+  return [...broken, ...(await findHoles(connection))];
+}
+
+/** A log with a hole must not grow: the missing records would enter it a second time. */
+async function findHoles(connection: Connection): Promise<BrokenPart[]> {
+  const table = 'log_chunks';
+  try {
+    const holes = await connection.query<{ project_id: string }>(sql('log_holes'));
+    return holes.map(({ project_id }) => ({ table, name: `lacks entries of project ${project_id}` }));
+  } catch (error) {
+    return [{ table, name: `cannot be read: ${String((error as Error).cause)}` }];
+  }
+}
+
+/** Whether identities may be gone with a part that has no directory any more. Comparing all of them with the records restores them. */
+export async function mayLackIdentities(connection: Connection): Promise<boolean> {
+  const [row] = await connection.query<{ has_gap: number | boolean }>(sql('identities_gap'));
+  return Boolean(row?.has_gap);
 }
 
 /** Throws a StoreOpenError if a part belongs to a table of the current state. */

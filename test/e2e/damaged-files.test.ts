@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { existsSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY_MS } from '../../server/durations.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
@@ -50,20 +50,28 @@ describe('damaged files of the embedded store', () => {
     await second.stop();
   });
 
-  it('do not free the identities of their records', async () => {
-    const parts = await damage('event_identities');
-    const service = await startTestService({ dataDir });
+  for (const { how, which, harm } of [
+    { how: 'the first part without a directory', which: 'min_block_number = 1', harm: remove },
+    { how: 'all parts cut short', which: '1', harm: cut },
+  ])
+    it(`do not free the identities of their records: ${how}`, async () => {
+      const parts = await partsOf(dataDir, 'event_identities', which);
+      expect(parts.length).to.be.above(0);
+      for (const part of parts) harm(part);
+      const service = await startTestService({ dataDir });
 
-    const answer = await sendBatch(
-      service,
-      events.map((event) => ({ ...event, outcome: 'deny' })),
-    );
+      const answer = await sendBatch(
+        service,
+        events.map((event) => ({ ...event, outcome: 'deny' })),
+      );
 
-    expect(parts.length).to.be.above(0);
-    expect(await answer.json()).to.include({ accepted: 0, duplicates: EVENTS });
-    expect((await readSummary(service, { window: '7d' })).totals).to.include({ total: EVENTS + 1, deny: 0 });
-    await service.stop();
-  });
+      expect(await answer.json()).to.include({ accepted: 0, duplicates: EVENTS });
+      expect((await readSummary(service, { window: '7d' })).totals).to.include({
+        total: EVENTS + 1,
+        deny: 0,
+      });
+      await service.stop();
+    });
 
   it('are named at the start, and the service continues without signing a log that lacks entries', async () => {
     const parts = [
@@ -115,6 +123,29 @@ describe('damaged files of the embedded store', () => {
     await service.stop();
   });
 
+  for (const { how, harm, fault } of [
+    { how: 'a part has no directory', harm: remove, fault: 'lacks entries of project' },
+    { how: 'the bytes of a part are wrong', harm: clear, fault: 'cannot be read' },
+  ])
+    it(`are noticed in the log when ${how}, so that records do not enter it a second time`, async () => {
+      const directory = await storeDirectory();
+      const first = await startTestService({ dataDir: directory });
+      for (const size of [1, 2]) {
+        await sendDecision(first, decisionEvent());
+        await checkpointFrom(first, size);
+      }
+      await first.stop();
+      const [part] = await partsOf(directory, 'log_chunks', 'min_block_number = 1');
+      harm(part as Part);
+
+      const service = await startTestService({ dataDir: directory });
+
+      expect(service.output()).to.contain(FOUND).and.to.contain(`log_chunks ${fault}`);
+      expect((await readMetrics(service)).value('gate_store_broken_parts')).to.equal(1);
+      expect((await askLog(service, 'checkpoint')).status).to.equal(503);
+      await service.stop();
+    });
+
   it('of tables of the current state prevent the start', async () => {
     const [part] = await damage('api_keys');
 
@@ -142,17 +173,32 @@ describe('damaged files of the embedded store', () => {
     await again.stop();
   });
 
-  /** Cuts the data of parts of a table short. */
-  async function damage(table: string, which = '1'): Promise<Part[]> {
-    const parts = await runOnStore<Part>(
-      dataDir,
+  function partsOf(directory: string, table: string, which: string): Promise<Part[]> {
+    return runOnStore<Part>(
+      directory,
       `SELECT name, path FROM system.parts WHERE active AND table = '${table}' AND ${which}`,
     );
-    for (const { path } of parts) {
-      const data = join(path, 'data.bin');
-      expect(existsSync(data)).to.equal(true);
-      truncateSync(data, 10);
-    }
+  }
+
+  /** Cuts the data of parts of a table short. */
+  async function damage(table: string, which = '1'): Promise<Part[]> {
+    const parts = await partsOf(dataDir, table, which);
+    for (const part of parts) cut(part);
     return parts;
   }
 });
+
+function cut({ path }: Part): void {
+  const data = join(path, 'data.bin');
+  expect(existsSync(data)).to.equal(true);
+  truncateSync(data, 10);
+}
+
+function clear({ path }: Part): void {
+  const data = join(path, 'data.bin');
+  writeFileSync(data, Buffer.alloc(statSync(data).size));
+}
+
+function remove({ path }: Part): void {
+  rmSync(path, { recursive: true });
+}
