@@ -17,6 +17,7 @@ import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
 import type { BrokenPart } from '../store/broken-parts.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
+import { requireTableFiles } from '../store/missing-tables.ts';
 import { sql } from '../store/sql.ts';
 import { fatalStoreFault, StoreInUseError } from '../store/open-faults.ts';
 import { EMBEDDED_FOLDER } from '../store/store.ts';
@@ -143,11 +144,13 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
   const release = await lockDataDir(dataDir);
   if (release === undefined) throw new StoreInUseError(dataDir);
   const { Session } = await import('chdb');
+  const store = join(dataDir, EMBEDDED_FOLDER);
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'));
   const file = join(folder, 'backup.xml');
   writeFileSync(file, `<clickhouse><backups><allowed_path>${backup}</allowed_path></backups></clickhouse>`);
   try {
-    const session = new Session(join(dataDir, EMBEDDED_FOLDER), {
+    requireTableFiles(store);
+    const session = new Session(store, {
       connectionArgs: [`--config-file=${file}`],
     });
     try {

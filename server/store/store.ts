@@ -13,6 +13,7 @@ import { Handover } from './handover.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
 import { initializeWithRetry } from './initialize-with-retry.ts';
 import { migrate, type Tell } from './migrate.ts';
+import { requireTableFiles, requireTables } from './missing-tables.ts';
 import { StoreInUseError } from './open-faults.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 import {
@@ -108,11 +109,14 @@ export function createStore(
     } else if (release === undefined) {
       release = await lockDataDir(dataDir);
       if (release === undefined) throw new StoreInUseError(dataDir);
-      closeToOthers(dataDir, join(dataDir, EMBEDDED_FOLDER));
+      const folder = join(dataDir, EMBEDDED_FOLDER);
+      closeToOthers(dataDir, folder);
+      requireTableFiles(folder);
     }
     // Before anything is written, even by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
     const hasChanged = await migrate(background, engines, tell);
+    if (isEmbedded) await requireTables(background);
     // The engine syncs the files of its tables, but not their names.
     if (isEmbedded && hasChanged) {
       const folder = join(dataDir, EMBEDDED_FOLDER);

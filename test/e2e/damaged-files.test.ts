@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DAY_MS } from '../../server/durations.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
 import { readSummary, sendDecision, timeFromNow } from '../support/audit.ts';
@@ -156,6 +156,26 @@ describe('damaged files of the embedded store', () => {
       new RegExp(`^Files of the store are damaged: api_keys broken-on-start_${part?.name}`, 'm'),
     );
   });
+
+  for (const { lost, fault } of [
+    { lost: 'store/*/*/api_keys.sql', fault: 'the definition of api_keys' },
+    { lost: 'metadata', fault: 'the definitions of all tables' },
+    { lost: 'store', fault: 'the (definitions of all tables|data of .*)' },
+    { lost: '', fault: 'the data of api_keys' },
+  ])
+    it(`prevent the start when a table would be empty without them: ${lost || 'the data of a table'}`, async () => {
+      const directory = await storeDirectory();
+      const engine = join(directory, 'clickhouse');
+      const [part] = await partsOf(directory, 'api_keys', '1');
+      const paths =
+        lost === '' ? [dirname(part?.path.replace(/\/$/, '') ?? '')] : globSync(lost, { cwd: engine });
+      for (const path of paths) rmSync(resolve(engine, path), { recursive: true });
+
+      const { code, output } = await runService({ dataDir: directory, env: {} });
+
+      expect(code).to.equal(1);
+      expect(output).to.match(new RegExp(`^Files of the store are missing: ${fault}. `, 'm'));
+    });
 
   it('are named when the root key is gone, at each start, as a new one refuses all keys', async () => {
     const directory = await storeDirectory();
