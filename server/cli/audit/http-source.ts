@@ -23,10 +23,12 @@ async function get({ url, projectId, bearer }: Source, path: string): Promise<Re
   for (let tries = 1; ; tries += 1) {
     const response = await ask(address, headers);
     if (response.ok) return response;
-    const code = await codeOf(response);
+    const { code, detail } = await problemOf(response);
     if (response.status === 404) return undefined;
     if (response.status !== 503 || code === 'log_key_mismatch' || tries === TRIES_MAX)
-      throw new CommandError(`${address} answered ${response.status}${hintOf(response.status, code)}`);
+      throw new CommandError(
+        `${address} answered ${response.status}${hintOf(response.status, code, detail)}`,
+      );
     await sleep(RETRY_MS);
   }
 }
@@ -42,19 +44,25 @@ async function ask(address: string, headers: Record<string, string>): Promise<Re
   }
 }
 
+type Problem = { code: string | undefined; detail: string };
+
 /**
- * The code of a problem; undefined for any other answer, and for one that breaks off or does not end. It has letters only, because the
- * service may be hostile and a terminal obeys control characters.
+ * The code of a problem and its detail; no code for any other answer, and for one that breaks off or does not end. Only printable ASCII,
+ * because the service may be hostile and a terminal obeys control characters.
  */
-async function codeOf({ body }: Response): Promise<string | undefined> {
+async function problemOf({ body }: Response): Promise<Problem> {
   const text = await readText(body ?? [], PROBLEM_BYTES_MAX).catch(() => '');
-  return /"code":"([a-z_]+)"/.exec(text)?.[1];
+  return {
+    code: /"code":"([a-z_]+)"/.exec(text)?.[1],
+    detail: /"detail":"([ !#-[\]-~]+)"/.exec(text)?.[1] ?? '',
+  };
 }
 
-function hintOf(status: number, code: string | undefined): string {
+function hintOf(status: number, code: string | undefined, detail: string): string {
   if (status === 401 || status === 403)
     return '. Give a key of the project with the right read_audit: GATE_API_KEY=KEY, or --bearer KEY.';
-  return code === undefined ? '.' : `: ${code}.`;
+  if (code === undefined) return '.';
+  return detail === '' ? `: ${code}.` : `: ${code}. ${detail.replace(/\.$/, '')}.`;
 }
 
 /** Throws a CommandError if it does not exist. */

@@ -223,9 +223,19 @@ describe('audit mirror', () => {
     expect((error as Error).message).to.match(/^http:\/\/127\.0\.0\.1:1\/.* cannot be reached: /);
   });
 
-  for (const [what, answer] of [
-    ['breaks off', (response: ServerResponse) => response.socket?.destroySoon()],
-    ['does not end', (response: ServerResponse) => void Readable.from(endless()).pipe(response)],
+  for (const [what, answer, shown] of [
+    ['breaks off', (response: ServerResponse) => response.socket?.destroySoon(), ''],
+    ['does not end', (response: ServerResponse) => void Readable.from(endless()).pipe(response), ''],
+    [
+      'is a problem',
+      (response: ServerResponse) => response.end('"detail":"A file is damaged","code":"internal"}'),
+      ': internal. A file is damaged',
+    ],
+    [
+      'has control characters',
+      (response: ServerResponse) => response.end('"detail":"\u001b[2J","code":"internal"}'),
+      ': internal',
+    ],
   ] as const)
     it(`reports the status of an error whose body ${what}`, async () => {
       const failing = createServer((_, response) => {
@@ -238,7 +248,7 @@ describe('audit mirror', () => {
         (reason: unknown) => reason,
       );
 
-      expect((error as Error).message).to.match(/ answered 500\.$/);
+      expect((error as Error).message).to.match(new RegExp(` answered 500${shown}\\.$`));
       failing.closeAllConnections();
       failing.close();
     });
