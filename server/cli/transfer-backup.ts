@@ -139,6 +139,8 @@ type Statement = {
   target: string;
 };
 
+type CheckedPart = { database: string; table: string; part_path: string; is_passed: number | boolean };
+
 /** Runs a statement on the engine. Its configuration, which is read on opening, must allow the path of the backup. */
 async function onEngine(dataDir: string, { statement, backup, fault, target }: Statement): Promise<void> {
   const release = await lockDataDir(dataDir);
@@ -154,9 +156,14 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
       connectionArgs: [`--config-file=${file}`],
     });
     try {
-      const broken = await session.queryAsync(sql('parts_broken'), { format: 'JSON' });
-      reportBrokenParts(broken.json<{ data: BrokenPart[] }>().data);
+      const rowsOf = async <Row>(text: string) =>
+        (await session.queryAsync(text, { format: 'JSON' })).json<{ data: Row[] }>().data;
+      const broken = await rowsOf<BrokenPart>(sql('parts_broken'));
       await session.queryAsync(`${statement} File('${join(backup, 'store')}/')`);
+      // A backup copies files without reading them.
+      const checked = await rowsOf<CheckedPart>('CHECK ALL TABLES');
+      const wrong = checked.filter(({ database, is_passed }) => database === DATABASE && !is_passed);
+      reportBrokenParts([...broken, ...wrong.map(({ table, part_path: name }) => ({ table, name }))]);
     } finally {
       session.close();
     }

@@ -146,6 +146,24 @@ describe('damaged files of the embedded store', () => {
       await service.stop();
     });
 
+  it('are named by a backup and by its restore when their bytes are wrong', async () => {
+    const [directory, restored, to] = [
+      await storeDirectory(),
+      temporaryDirectory(),
+      join(temporaryDirectory(), 'to'),
+    ];
+    const [part] = await partsOf(directory, 'projects', '1');
+    clear(part as Part);
+
+    const made = await runGate({ dataDir: directory, args: ['backup', '--to', to] });
+    const used = await runGate({ dataDir: restored, args: ['restore', '--from', to] });
+
+    for (const { code, stderr } of [made, used]) {
+      expect(code, stderr).to.equal(0);
+      expect(stderr).to.match(/^Files of the store are damaged: projects all_/m);
+    }
+  });
+
   it('of tables of the current state prevent the start', async () => {
     const [part] = await damage('api_keys');
 
