@@ -132,15 +132,24 @@ function writeKeyFile(path: string, key: KeyObject): void {
 }
 
 function readKeyFile(path: string): KeyObject {
-  const key = privateKeyFrom(path);
+  const key = privateKeyFrom(readBytes(path));
   if (key?.asymmetricKeyType === 'ed25519') return key;
   const found = key === undefined ? 'cannot be read' : `is ${key.asymmetricKeyType}`;
   throw new ConfigError([`The key in ${path} ${found}; it must be an Ed25519 key in PKCS#8 PEM`]);
 }
 
-function privateKeyFrom(path: string): KeyObject | undefined {
+/** A file that this user may not read says nothing about the key in it. */
+function readBytes(path: string): Buffer {
   try {
-    return createPrivateKey(readFileSync(path));
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError([`The key file ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+  }
+}
+
+function privateKeyFrom(pem: Buffer): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
   } catch {
     // Its message names no file.
     return undefined;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { mock } from 'node:test';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RootKeys } from '../../../server/keys/root-keys.ts';
 import { readSigningKeys, type SigningKeys } from '../../../server/keys/signing-keys.ts';
@@ -195,14 +195,25 @@ describe('the root key in its file', () => {
     expect(readdirSync(dataDir)).to.deep.equal(['signing-key.pem']);
   });
 
-  it('is named when it is damaged', async () => {
-    const dataDir = temporaryDirectory();
-    writeFileSync(join(dataDir, 'signing-key.pem'), '');
+  for (const { what, make, fault } of [
+    {
+      what: 'is damaged',
+      make: (path: string) => writeFileSync(path, ''),
+      fault: (path: string) => `The key in ${path} cannot be read; it must be an Ed25519 key in PKCS#8 PEM`,
+    },
+    {
+      what: 'cannot be opened',
+      make: (path: string) => mkdirSync(path),
+      fault: (path: string) => `The key file ${path} cannot be read (EISDIR)`,
+    },
+  ])
+    it(`is named when it ${what}`, async () => {
+      const dataDir = temporaryDirectory();
+      const path = join(dataDir, 'signing-key.pem');
+      make(path);
 
-    const error = await read(dataDir).catch((reason: unknown) => reason);
+      const error = await read(dataDir).catch((reason: unknown) => reason);
 
-    expect(String(error)).to.equal(
-      `ConfigError: The configuration is not valid:\n  - The key in ${join(dataDir, 'signing-key.pem')} cannot be read; it must be an Ed25519 key in PKCS#8 PEM`,
-    );
-  });
+      expect(String(error)).to.equal(`ConfigError: The configuration is not valid:\n  - ${fault(path)}`);
+    });
 });
