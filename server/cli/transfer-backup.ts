@@ -17,10 +17,10 @@ import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
 import type { BrokenPart } from '../store/broken-parts.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
-import { requireTableFiles } from '../store/missing-tables.ts';
 import { sql } from '../store/sql.ts';
 import { fatalStoreFault, StoreInUseError } from '../store/open-faults.ts';
 import { EMBEDDED_FOLDER } from '../store/store.ts';
+import { requireTables } from '../store/table-files.ts';
 import { CommandError } from './command-error.ts';
 import { withFileFaults } from './file-faults.ts';
 import { requireStore } from './open-store.ts';
@@ -151,7 +151,7 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
   const file = join(folder, 'backup.xml');
   writeFileSync(file, `<clickhouse><backups><allowed_path>${backup}</allowed_path></backups></clickhouse>`);
   try {
-    requireTableFiles(store);
+    requireTables(store);
     const session = new Session(store, {
       connectionArgs: [`--config-file=${file}`],
     });

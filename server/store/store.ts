@@ -2,7 +2,6 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { syncName, syncTree } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { closeToOthers } from '../private-files.ts';
 import { STATEMENT_WAIT_MS_MAX } from '../limits.ts';
@@ -13,7 +12,6 @@ import { Handover } from './handover.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
 import { initializeWithRetry } from './initialize-with-retry.ts';
 import { migrate, type Tell } from './migrate.ts';
-import { requireTableFiles, requireTables } from './missing-tables.ts';
 import { StoreInUseError } from './open-faults.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 import {
@@ -25,6 +23,7 @@ import {
   WRITE_SETTINGS,
 } from './settings.ts';
 import { sql } from './sql.ts';
+import { keepTables, requireTables } from './table-files.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /**
@@ -38,9 +37,6 @@ const READ_SILENCE_MS_MAX = 4000;
 
 /** The folder of the embedded engine in the data directory. */
 export const EMBEDDED_FOLDER = 'clickhouse';
-
-/** The levels from there down to the directory of a table: store, a prefix, the table. */
-const TABLE_LEVELS = 3;
 
 /**
  * The store of one process. Writes, lookups and reads each have their own connection, so that none waits for another. `ready` resolves when
@@ -84,6 +80,7 @@ export function createStore(
 ): Store {
   const isEmbedded = clickhouse === undefined;
   const isCluster = !isEmbedded && cluster !== undefined;
+  const folder = join(dataDir, EMBEDDED_FOLDER);
   const engines = isCluster ? onCluster({ cluster, database: clickhouse.database }) : ONE_NODE;
   const merged = asyncInsertMs > 0 ? mergedInserts(asyncInsertMs) : undefined;
   const callers = new CallerCache();
@@ -109,20 +106,13 @@ export function createStore(
     } else if (release === undefined) {
       release = await lockDataDir(dataDir);
       if (release === undefined) throw new StoreInUseError(dataDir);
-      const folder = join(dataDir, EMBEDDED_FOLDER);
       closeToOthers(dataDir, folder);
-      requireTableFiles(folder);
+      requireTables(folder);
     }
     // Before anything is written, even by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
     const hasChanged = await migrate(background, engines, tell);
-    if (isEmbedded) await requireTables(background);
-    // The engine syncs the files of its tables, but not their names.
-    if (isEmbedded && hasChanged) {
-      const folder = join(dataDir, EMBEDDED_FOLDER);
-      syncTree(folder, TABLE_LEVELS);
-      syncName(folder);
-    }
+    if (isEmbedded) keepTables(folder, hasChanged);
   };
   const ready = initializeWithRetry(prepare, {
     logger,

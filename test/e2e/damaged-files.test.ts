@@ -52,6 +52,7 @@ describe('damaged files of the embedded store', () => {
 
   for (const { how, which, harm } of [
     { how: 'the first part without a directory', which: 'min_block_number = 1', harm: remove },
+    { how: 'all parts without a directory', which: '1', harm: remove },
     { how: 'all parts cut short', which: '1', harm: cut },
   ])
     it(`do not free the identities of their records: ${how}`, async () => {
@@ -194,6 +195,18 @@ describe('damaged files of the embedded store', () => {
       expect(code).to.equal(1);
       expect(output).to.match(new RegExp(`^Files of the store are missing: ${fault}. `, 'm'));
     });
+
+  it('are no tables that a power cut took during the first start', async () => {
+    const directory = await storeDirectory();
+    for (const path of globSync(['tables.json', 'store/*/*/api_keys.sql'], {
+      cwd: join(directory, 'clickhouse'),
+    }))
+      rmSync(join(directory, 'clickhouse', path));
+
+    const service = await startTestService({ dataDir: directory });
+
+    expect(await service.stop()).to.equal(0);
+  });
 
   it('are named when the root key is gone, at each start, as a new one refuses all keys', async () => {
     const directory = await storeDirectory();

@@ -46,11 +46,12 @@ describe('files that a power cut must not take', () => {
 
     const store = join(dataDir, 'clickhouse');
     const tables = everythingIn(join(store, 'store')).filter((path) => /\/store\/\w+(\/[\w-]+)?$/.test(path));
-    const names = [dataDir, store, join(store, 'store'), join(store, 'metadata'), ...tables];
+    const list = join(store, 'tables.json');
+    const names = [dataDir, store, join(store, 'store'), join(store, 'metadata'), ...tables, list];
     expect(tables).to.have.length.above(20);
     expect(names.filter((path) => !syncs.hasName(path))).to.deep.equal([]);
     const files = everythingIn(join(store, 'metadata')).filter((path) => path.endsWith('.sql'));
-    expect(files.filter((path) => !syncs.hasContent(path))).to.deep.equal([]);
+    expect([...files, list].filter((path) => !syncs.hasContent(path))).to.deep.equal([]);
     await service.stop();
   });
 

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { ACCESS, type AccessTable, CREDENTIALS, type CredentialName } from '../support/access-table.ts';
 import { call, type Call, cookieOf, logIn, newMember, newPerson } from '../support/accounts.ts';
 import { DECLARATIONS } from '../support/declarations.ts';
-import { retried } from '../support/eventually.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { issue, keyWith, revoke } from '../support/keys.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
@@ -103,7 +102,7 @@ async function probe(
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, param: string) => params[param] ?? randomUUID());
     const body = method === 'GET' || method === 'DELETE' ? undefined : (BODIES[name]?.() ?? []);
     const credential = credentials[CREDENTIALS[column] as CredentialName];
-    const response = await retried(() => call(service, filled, { ...credential, method, body }));
+    const response = await call(service, filled, { ...credential, method, body });
     await response.body?.cancel();
     (actual.get(name) ?? [])[column] = cellOf(response.status);
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random } from '../support/random.ts';
 import { cutCommands } from './cut-commands.ts';
+import { cutFirstStarts } from './cut-first-starts.ts';
 import { type Cut, cutUnderLoad } from './cut-under-load.ts';
 import { Disk, diskFault, FILE_SYSTEMS, type FileSystem } from './disk.ts';
 
@@ -33,6 +34,8 @@ for (const fileSystem of values.filesystem) {
   process.once('exit', () => disk.remove());
   const dataDir = join(disk.path, 'data');
   const random = new Random(Number(values.seed));
+  const starts = await cutFirstStarts(disk, { cuts: Number(values.cuts), random });
+  report(`${fileSystem}, during a first start`, starts, starts.started_again === starts.first_starts);
   const onCut = (cut: Cut) => report(`${fileSystem}, under load`, cut, isWhole(cut));
   await cutUnderLoad(disk, { dataDir, random, cuts: Number(values.cuts), onCut });
   const counts = await cutCommands(disk, dataDir);

@@ -57,7 +57,8 @@ export async function copyMade(to: string, template: Template): Promise<void> {
   if (made === undefined) templates.set(template.path, (made = makeOnce(template)));
   made.catch(() => templates.delete(template.path));
   await made;
-  cpSync(template.path, to, { recursive: true });
+  // As it is, the link to the definitions of the tables is relative.
+  cpSync(template.path, to, { recursive: true, verbatimSymlinks: true });
 }
 
 async function makeOnce({ path, make }: Template): Promise<void> {

@@ -38,7 +38,7 @@ export async function runTamper({
   const [targets, copied] = [projects.slice(0, STORE_ATTACKS.length), projects.slice(STORE_ATTACKS.length)];
   await fillAll(service, copied, Math.ceil(records / 2));
   await service.stop();
-  cpSync(dataDir, old, { recursive: true });
+  cpSync(dataDir, old, { recursive: true, verbatimSymlinks: true });
   service = await startTestService({ dataDir });
   await fillAll(service, projects, records);
   for (const { projectId } of projects)
