@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { decodeJwt } from 'jose';
-import { newMember, newVerifiedPerson, PASSWORD } from '../support/accounts.ts';
+import { call, newMember, newVerifiedPerson, PASSWORD } from '../support/accounts.ts';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
 import { ingest, issue, demoOwner } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
+import { holdNext } from './support/hold.ts';
 import { overflowAt } from './support/overflow.ts';
 import { savePolicy } from './support/policy.ts';
 import { pullPolicies } from './support/seed.ts';
@@ -231,6 +232,57 @@ describe('Projects, keys and members in a browser', function () {
       await change(email);
       await select.waitFor({ state: 'detached' });
     }
+    const { email } = await newVerifiedPerson(world.service);
+    const data = { email, role: 'viewer' };
+    await page.reload();
+    await page.getByLabel('Add member by e-mail').fill(email);
+    await page.request.post(`/v1/projects/${world.projectId}/members`, { data });
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel(`Role of ${email}`).waitFor();
+  });
+
+  it('follows a lost role once the members are read again', async () => {
+    const owner = await demoOwner(world.service);
+    const admin = await newMember(world.service, owner, 'admin');
+    const { email } = await newMember(world.service, owner, 'viewer');
+    const { page } = await world.newPage({ isSignedIn: false });
+    await page.request.post('/v1/auth/login', { data: { email: admin.email, password: PASSWORD } });
+    await page.goto(world.projectPath('members'));
+    const select = page.getByLabel(`Role of ${email}`);
+    await select.waitFor();
+    const path = `/v1/projects/${world.projectId}/members/${admin.id}`;
+    const { cookie } = owner;
+    expect(
+      (await call(world.service, path, { method: 'PUT', cookie, body: { role: 'viewer' } })).status,
+    ).to.equal(200);
+    await select.selectOption('editor');
+    await page.getByText('You are a viewer.').waitFor();
+    expect(await select.count()).to.equal(0);
+  });
+
+  it('shows no older members once newer ones have arrived', async () => {
+    const { email } = await newMember(world.service, await demoOwner(world.service), 'viewer');
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('members'));
+    const remove = page.getByRole('button', { name: `Remove ${email}` });
+    await remove.waitFor();
+    await visit(page, world.projectPath('proof'));
+    await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
+    const older = await holdNext(page, /\/members$/);
+    await visit(page, world.projectPath('members'));
+    await older.asked;
+    await remove.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await remove.waitFor({ state: 'detached' });
+    await older.release();
+    expect(await remove.count()).to.equal(0);
+    // Shown first when the page is opened again.
+    await visit(page, world.projectPath('proof'));
+    await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
+    await holdNext(page, /\/members$/);
+    await visit(page, world.projectPath('members'));
+    await page.getByRole('button', { name: 'Add' }).waitFor();
+    expect(await remove.count()).to.equal(0);
   });
 
   it('hides from a viewer what only others may do, and says why', async () => {

@@ -8,7 +8,9 @@ import { useStaleAnswer } from './stale-answers.ts';
 const ANSWERS_MAX = 60;
 const RETRY_MS = 5000;
 /** The last answers by path: a page that was shown before appears immediately, and is then refreshed. */
-const answers = new Map<string, { data: unknown; atMs: number }>();
+const answers = new Map<string, { data: unknown; atMs: number; number: number }>();
+/** Numbers the calls in the order in which they were made: answers may arrive in another. */
+let calls = 0;
 
 export type Loaded<N extends Name> = {
   data: Answer<N> | undefined;
@@ -22,7 +24,7 @@ type State<N extends Name> = {
   path: string | undefined;
   data: Answer<N> | undefined;
   error: ApiError | undefined;
-  atMs: number;
+  number: number;
 };
 
 /** Makes a GET call; undefined makes none. Retries automatically while the service or its store is away. */
@@ -35,7 +37,7 @@ export function useAnswer<N extends Name>(
     path: undefined,
     data: undefined,
     error: undefined,
-    atMs: 0,
+    number: 0,
   });
   const [round, setRound] = useState(0);
   const mustBegin = useRef(false);
@@ -51,20 +53,21 @@ export function useAnswer<N extends Name>(
   useEffect(() => {
     if (asked === undefined || path === undefined) return undefined;
     const abort = new AbortController();
+    const number = (calls += 1);
     isRunning.current = true;
     const options = { signal: abort.signal, mustBegin: mustBegin.current };
     mustBegin.current = false;
     sharedRead(path, options, (signal) => request(asked, { signal }))
       .then(
         (data) => {
-          keep(path, data);
-          setState({ path, data, error: undefined, atMs: Date.now() });
+          keep(path, data, number);
+          setState({ path, data, error: undefined, number });
         },
         (error: unknown) => {
           if (!(error instanceof ApiError)) return;
           // A person who has lost access must no longer see anything.
           if (error.status === 401 || error.status === 403) answers.delete(path);
-          setState({ path, data: undefined, error, atMs: Date.now() });
+          setState({ path, data: undefined, error, number });
         },
       )
       .finally(() => {
@@ -77,18 +80,20 @@ export function useAnswer<N extends Name>(
     if (!isRunning.current) setRound((count) => count + 1);
   };
 
-  // Another part of the page may have received the answer since.
-  const error = isCurrent && (kept === undefined || kept.atMs <= state.atMs) ? state.error : undefined;
+  // Another part of the page may have received a newer answer.
+  const data = cached ?? (isCurrent ? state.data : undefined);
+  const error = isCurrent && (kept === undefined || kept.number <= state.number) ? state.error : undefined;
   useTimer(mayRecover(error) ? RETRY_MS : refreshMs, refresh);
   useStaleAnswer(error, { atMs: kept?.atMs, reload });
-  const data = isCurrent && state.data !== undefined ? state.data : cached;
   const isLoading = path !== undefined && data === undefined && error === undefined;
   return { data, error: data === undefined ? error : undefined, isLoading, reload };
 }
 
-function keep(path: string, data: unknown): void {
+/** Keeps an answer, unless one that was requested later has already arrived. */
+function keep(path: string, data: unknown, number: number): void {
+  if ((answers.get(path)?.number ?? 0) > number) return;
   answers.delete(path);
-  answers.set(path, { data, atMs: Date.now() });
+  answers.set(path, { data, atMs: Date.now(), number });
   const [oldest] = answers.keys();
   if (answers.size > ANSWERS_MAX && oldest !== undefined) answers.delete(oldest);
 }

@@ -71,9 +71,9 @@ function AddMember({ projectId, role, onAdded }: AddMemberProps) {
   const roleId = useId();
   const { onSubmit, isRunning, error } = useForm(async ({ email = '', given }) => {
     const body = { email, role: ROLES.find((one) => one === given) ?? 'editor' };
-    await request(call('POST /v1/projects/{id}/members', { id: projectId }), { body });
+    // Even if it is refused: somebody else may have added the account.
+    await request(call('POST /v1/projects/{id}/members', { id: projectId }), { body }).finally(onAdded);
     setRound(round + 1);
-    onAdded();
   });
   const words = {
     not_found:
