@@ -285,6 +285,26 @@ describe('Projects, keys and members in a browser', function () {
     expect(await remove.count()).to.equal(0);
   });
 
+  it('keeps a question open until its answer is there', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('keys'));
+    await page
+      .getByRole('button', { name: /^Revoke/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    const answer = { status: 503, json: { code: 'store_unavailable' } };
+    const revocation = await holdNext(page, /\/keys\//, { method: 'DELETE', answer });
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await revocation.asked;
+    for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).to.equal(true);
+    await revocation.release();
+    await dialog.getByText('Database unavailable').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   it('hides from a viewer what only others may do, and says why', async () => {
     const viewer = await newMember(world.service, await demoOwner(world.service), 'viewer');
     const { page, faults } = await world.newPage({ isSignedIn: false });

@@ -25,12 +25,12 @@ export function Confirm({ title, text, children, action, work, onClose, onDone }
     onDone?.();
   });
   return (
-    <Dialog title={title} onClose={onClose} done={done}>
+    <Dialog title={title} onClose={onClose} isBusy={isRunning} done={done}>
       <p>{text}</p>
       {children}
       <FormError error={error} />
       <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
+        <button type="button" disabled={isRunning} onClick={onClose}>
           Cancel
         </button>
         <button type="button" class="danger" aria-busy={isRunning} onClick={() => void run()}>

@@ -5,13 +5,15 @@ type DialogProps = {
   title: string;
   kind?: string;
   onClose: () => void;
+  /** While its action runs, the dialog stays open to show how that ends. */
+  isBusy?: boolean;
   /** True when the action in the dialog removes or disables the element that opened it. */
   done?: { current: boolean };
   children: ComponentChildren;
 };
 
 /** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
-export function Dialog({ title, kind = '', onClose, done, children }: DialogProps) {
+export function Dialog({ title, kind = '', onClose, isBusy = false, done, children }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -30,9 +32,10 @@ export function Dialog({ title, kind = '', onClose, done, children }: DialogProp
       ref={place}
       class={`dialog ${kind}`}
       aria-labelledby={id}
+      closedby={isBusy ? 'none' : 'closerequest'}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isBusy) onClose();
       }}
     >
       <h2 id={id}>{title}</h2>
