@@ -7,6 +7,7 @@ import { sendBatch } from '../support/batch.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { longestTaskMs } from './support/longest-task.ts';
+import { holdNext } from './support/hold.ts';
 import { addressOf, expectAccessible, useWorld, type World } from './support/world.ts';
 import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
@@ -308,6 +309,18 @@ describe('Decisions in a browser', function () {
     expect(lines.every((line) => (JSON.parse(line) as { outcome: string }).outcome === 'deny')).to.equal(
       true,
     );
+
+    const check = await holdNext(page, /audit\/decisions\?.*limit=1$/);
+    let downloads = 0;
+    page.on('download', () => (downloads += 1));
+    await button.click();
+    await menu.click();
+    await check.asked;
+    await page.keyboard.press('Escape');
+    await page.getByRole('searchbox').focus();
+    await check.release();
+    expect(downloads).to.equal(0);
+    expect(await page.evaluate('document.activeElement.type')).to.equal('search');
   });
 
   it('scrolls through 20,000 rows with few elements and no long pause', async () => {

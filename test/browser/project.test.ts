@@ -11,7 +11,7 @@ import { holdNext } from './support/hold.ts';
 import { overflowAt } from './support/overflow.ts';
 import { savePolicy } from './support/policy.ts';
 import { pullPolicies } from './support/seed.ts';
-import { expectAccessible, useWorld, visit } from './support/world.ts';
+import { addressOf, expectAccessible, useWorld, visit } from './support/world.ts';
 
 const PHONE = { width: 390, height: 800 };
 
@@ -303,6 +303,20 @@ describe('Projects, keys and members in a browser', function () {
     await dialog.getByText('Database unavailable').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('stays where the person went while a project was created', async () => {
+    const { page } = await world.newPage();
+    await page.goto('/account');
+    await page.getByLabel('New project').fill('Slow');
+    const creation = await holdNext(page, /\/v1\/projects$/, { method: 'POST' });
+    await page.getByRole('button', { name: 'Create' }).click();
+    await creation.asked;
+    await visit(page, world.projectPath('proof'));
+    await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
+    await creation.release();
+    await page.getByRole('option', { name: 'Slow' }).waitFor({ state: 'attached' });
+    expect(addressOf(page)).to.equal(world.projectPath('proof'));
   });
 
   it('hides from a viewer what only others may do, and says why', async () => {

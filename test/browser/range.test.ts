@@ -6,6 +6,7 @@ import { sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { askJson } from '../support/reads.ts';
+import { holdNext } from './support/hold.ts';
 import { addressOf, expectAccessible, useWorld, visit } from './support/world.ts';
 import { DAY_MS, HOUR_MS } from '../../server/durations.ts';
 
@@ -69,6 +70,20 @@ describe('periods, filters and records in a browser', function () {
     await page.waitForURL(new RegExp(items[100]?.event_id ?? '-'));
   });
 
+  it('steps to the neighbour that was asked for before the list arrived', async () => {
+    const { page } = await world.newPage();
+    const { items } = await decisions({ window: '7d', limit: '102' });
+    const list = await holdNext(page, /audit\/decisions\?.*limit=100$/);
+    await page.goto(world.projectPath(`decisions/${items[50]?.event_id}`, { window: '7d' }));
+    const search = await holdNext(page, /audit\/decisions\?.*limit=500/);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await search.asked;
+    await list.release();
+    await page.locator('.decision-row').first().waitFor();
+    await search.release();
+    await page.waitForURL(new RegExp(items[51]?.event_id ?? '-'));
+  });
+
   it('steps from a record outside of the list to its neighbours, also within one millisecond', async () => {
     const { page, faults } = await world.newPage();
     const at = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
@@ -105,6 +120,16 @@ describe('periods, filters and records in a browser', function () {
     await button('Newer').click();
     await page.getByRole('complementary').getByRole('button', { name: 'Newer', disabled: true }).waitFor();
     expect(faults).to.deep.equal([]);
+
+    // Who leaves the record stays where they went.
+    await page.goto(world.projectPath(`decisions/${ids[2]}`, { agent: 'far' }));
+    const search = await holdNext(page, /audit\/decisions\?.*limit=500/);
+    await button('Older').click();
+    await search.asked;
+    await visit(page, world.projectPath('proof'));
+    await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
+    await search.release();
+    expect(addressOf(page)).to.equal(world.projectPath('proof'));
   });
 
   it('zooms by drag and by keyboard; Back returns; a form takes any period', async () => {

@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError, asApiError } from '../api/api-error.ts';
 
 type Action<Args extends unknown[]> = {
@@ -22,6 +22,7 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
     try {
       await latest.current(...args);
     } catch (thrown) {
+      if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
       setError(asApiError(thrown));
       if (!(thrown instanceof ApiError)) throw thrown;
     } finally {
@@ -30,4 +31,14 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
     }
   }, []);
   return { run, isRunning, error };
+}
+
+/**
+ * Aborted when the component is removed, or shows something else: reads for it need not go on, and nothing happens on the page that is
+ * shown then.
+ */
+export function useSignal(shown = ''): AbortSignal {
+  const abort = useMemo(() => new AbortController(), [shown]);
+  useEffect(() => () => abort.abort(), [abort]);
+  return abort.signal;
 }

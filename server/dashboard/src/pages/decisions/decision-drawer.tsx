@@ -17,7 +17,7 @@ import { Inert, Role } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
 import { EmptyState, Waiting } from '../../ui/states.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useAction, useSignal } from '../../ui/use-action.ts';
 import type { DecisionFeed } from './decision-feed.ts';
 import { type Among, type Direction, neighbourOf } from './neighbours.ts';
 import { PolicySection } from './policy-section.tsx';
@@ -42,6 +42,8 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
   const asked = call('GET /v1/projects/{id}/audit/decisions/{event_id}', params);
   const found = useAnswer(listed === undefined ? asked : undefined);
   const record = listed ?? found.data;
+  // Not of FarSteps: the list may arrive while a neighbour is looked up.
+  const signal = useSignal(eventId);
   const list = projectPath(projectId, 'decisions');
   const show = (id: string) =>
     navigate(hrefWith({}, decisionPath(projectId, id)), { replace: true, staysPut: true });
@@ -58,7 +60,9 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
         {beside.isListed === true ? (
           <Steps {...beside} show={show} />
         ) : (
-          record !== undefined && <FarSteps key={eventId} record={record} among={among} show={show} />
+          record !== undefined && (
+            <FarSteps key={eventId} record={record} among={{ ...among, signal }} show={show} />
+          )
         )}
       </div>
       {record !== undefined ? (

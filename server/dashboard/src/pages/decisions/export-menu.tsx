@@ -5,7 +5,7 @@ import type { QueryValues } from '../../app/route.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useAction, useSignal } from '../../ui/use-action.ts';
 
 type ExportMenuProps = { projectId: string; query: QueryValues };
 
@@ -27,9 +27,10 @@ export function ExportMenu(props: ExportMenuProps) {
 }
 
 function Formats({ projectId, query, close }: ExportMenuProps & { close: () => void }) {
+  const signal = useSignal();
   const { run, isRunning, error } = useAction(async (link: HTMLAnchorElement) => {
     // A browser does not report a refused download. This read would be refused as well.
-    await request(auditOf(projectId, 'decisions', { ...query, limit: 1 }));
+    await request(auditOf(projectId, 'decisions', { ...query, limit: 1 }), { signal });
     (link.cloneNode() as HTMLAnchorElement).click();
     close();
   });

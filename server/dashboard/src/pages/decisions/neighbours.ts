@@ -13,7 +13,7 @@ const OFFSET_MAX = 10_000;
 const SPANS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, RETENTION_MS];
 
 /** The records to step through: filters and search, over any period. */
-export type Among = { projectId: string; query: QueryValues };
+export type Among = { projectId: string; query: QueryValues; signal?: AbortSignal };
 export type Direction = 'newer' | 'older';
 type Range = { fromMs: number; toMs: number };
 
@@ -64,9 +64,11 @@ async function nextNewer(
 }
 
 function pageOf(
-  { projectId, query }: Among,
+  { projectId, query, signal }: Among,
   { fromMs, toMs }: Range,
   page: { limit: number; offset?: number; cursor?: string | undefined },
 ): Promise<DecisionsPage> {
-  return request(auditOf(projectId, 'decisions', { ...query, ...rangeOf(fromMs, toMs), ...page }));
+  return request(auditOf(projectId, 'decisions', { ...query, ...rangeOf(fromMs, toMs), ...page }), {
+    signal,
+  });
 }
