@@ -10,6 +10,7 @@ import {
   register,
 } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
+import { holdNext } from './support/hold.ts';
 import { addressOf, expectAccessible, type World, useWorld } from './support/world.ts';
 
 const PASSWORD = 'a long enough password';
@@ -131,6 +132,29 @@ describe('the account pages in a browser', function () {
     expect(await page.getByText(email).count()).to.equal(0);
   });
 
+  it('keep a sign-in when an older answer says that nobody is signed in', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const { email = '', password = '' } = world.service.demo.dashboard ?? {};
+    const older = await holdNext(page, /auth\/session$/);
+    await page.goto('/sign-in');
+    await older.asked;
+    await signIn(page, email, password);
+    await page.getByText(email).waitFor();
+    await older.release();
+    expect(await page.getByText(email).count()).to.equal(1);
+  });
+
+  it('remove every record once the session was ended in another tab', async () => {
+    const { page, end } = await newSession(world);
+    await page.goto(world.projectPath('activity'));
+    const rows = page.getByRole('region', { name: 'Activity' });
+    await rows.waitFor();
+    await end();
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    expect(await rows.count()).to.equal(0);
+  });
+
   it('remove every record once the session has ended, and lead back to it', async () => {
     const { page, end, signInAgain } = await newSession(world);
     await page.goto(world.projectPath('decisions', { live: '1' }));
@@ -166,10 +190,11 @@ describe('the account pages in a browser', function () {
     const { page, end, signInAgain } = await newSession(world);
     await page.goto(world.projectPath('agents/support-triage'));
     await page.getByText('valid', { exact: true }).waitFor();
-    await end();
     const editor = page.getByRole('textbox', { name: 'Policy in YAML' });
     await editor.click();
     await page.keyboard.insertText('# a draft\n');
+    await end();
+    await page.keyboard.insertText('# more\n');
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     // Leaving would lose it: the browser asks.
     const asked: string[] = [];

@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from 'preact';
-import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { ApiError } from '../api/api-error.ts';
 import { forgetAnswers, useRetry } from '../api/use-answer.ts';
@@ -26,9 +26,14 @@ const SessionContext = createContext<Session | undefined>(undefined);
 export function SessionProvider({ children }: { children: ComponentChildren }) {
   const [state, setState] = useState<SessionState>({ status: 'loading' });
   const [error, setError] = useState<ApiError | undefined>(undefined);
+  const order = useRef({ asked: 0, answered: 0 });
   const reload = useCallback(async () => {
+    const own = (order.current.asked += 1);
     try {
       const { account } = await request(call('GET /v1/auth/session'));
+      // An answer from before a sign-in must not undo it.
+      if (own < order.current.answered) return account;
+      order.current.answered = own;
       if (account !== null) claimDrafts(account.id);
       setState(account === null ? signedOut : { status: 'in', me: account });
       setError(undefined);
@@ -36,7 +41,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault;
       // A missing answer does not mean signed out.
-      setError(fault);
+      if (own > order.current.answered) setError(fault);
       return undefined;
     }
   }, []);
@@ -66,8 +71,13 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   useEffect(() => {
     if (accountId === undefined) return undefined;
     const leaveIfReplaced = async () => {
-      const { account } = await request(call('GET /v1/auth/session')).catch(() => ({ account: null }));
-      if (account === null || account.id === accountId) return;
+      const { account } = await request(call('GET /v1/auth/session')).catch(() => ({ account: undefined }));
+      if (account === undefined || account?.id === accountId) return;
+      // The session has ended, for example by a sign-out in another tab.
+      if (account === null) {
+        await reload();
+        return;
+      }
       // Another person has signed in in another tab. A page load, so that no answers of this person stay in memory.
       claimDrafts(account.id);
       location.reload();
@@ -75,7 +85,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     const onFocus = () => void leaveIfReplaced();
     addEventListener('focus', onFocus);
     return () => removeEventListener('focus', onFocus);
-  }, [accountId]);
+  }, [accountId, reload]);
   const session = useMemo(
     () => ({ ...state, error, reload, signIn, signOut }),
     [state, error, reload, signIn, signOut],
