@@ -81,6 +81,13 @@ describe('the account pages in a browser', function () {
     await page.getByRole('button', { name: 'End', exact: true }).click();
     await eventually(async () => (await call({ url }, '/v1/auth/me', { cookie: phone })).status === 401);
     await page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
+    const watch = cookieOf(await logIn({ url }, email));
+    await page.reload();
+    await page.getByRole('button', { name: 'End', exact: true }).waitFor();
+    // A session that has ended elsewhere goes away as well.
+    await call({ url }, '/v1/auth/logout', { method: 'POST', cookie: watch });
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
     const tablet = cookieOf(await logIn({ url }, email));
     await page.getByLabel('Current password').fill('not the password');
     await page.getByLabel('New password').fill(NEW_PASSWORD);

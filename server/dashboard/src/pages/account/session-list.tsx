@@ -12,9 +12,10 @@ import { useAction } from '../../ui/use-action.ts';
 /** The sessions of the signed-in account, with buttons that end them. */
 export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessions'> }) {
   const { run, isRunning, error } = useAction(async (id: string | undefined) => {
-    if (id === undefined) await request(call('DELETE /v1/auth/sessions'));
-    else await request(call('DELETE /v1/auth/sessions/{id}', { id }));
-    sessions.reload();
+    const end =
+      id === undefined ? call('DELETE /v1/auth/sessions') : call('DELETE /v1/auth/sessions/{id}', { id });
+    // Even if it is refused: the session may have ended elsewhere.
+    await request(end).finally(sessions.reload);
   });
   const items = sessions.data?.items ?? [];
   return (
