@@ -5,27 +5,32 @@ import { useSession } from '../../app/session.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
+import { useSignal } from '../../ui/use-action.ts';
 import { useForm } from '../../ui/use-form.ts';
 import { Door } from './door.tsx';
-import { useMailedLink } from './mailed-link.ts';
+import { mailedLink } from './mailed-link.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
 /** Registers, requests the verification e-mail (registration does not send it), and signs in. */
 export function RegisterPage() {
   const session = useSession();
   const say = useSay();
-  const link = useMailedLink();
+  const signal = useSignal();
   const { onSubmit, isRunning, error } = useForm(async ({ email = '', password = '' }) => {
     await request(call('POST /v1/auth/register'), { body: { email, password } });
-    // If this fails, the account page can request the e-mail again.
-    await request(call('POST /v1/auth/request-verify-token'), { body: { email } }).catch(() => undefined);
+    // If one of these fails, the account page can request the e-mail again.
+    const [options] = await Promise.all([
+      request(call('GET /v1/auth/options')).catch(() => undefined),
+      request(call('POST /v1/auth/request-verify-token'), { body: { email } }).catch(() => undefined),
+    ]);
     await session.signIn({ email, password });
+    const link = mailedLink(options);
     say(
       link.isPrinted
         ? `Welcome. Verify your e-mail address. ${link.place}`
         : 'Welcome. We have sent you a link to verify your e-mail address.',
     );
-    navigate('/', { replace: true });
+    if (!signal.aborted) navigate('/', { replace: true });
   });
   const taken =
     error?.code === 'conflict'
