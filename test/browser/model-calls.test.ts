@@ -5,6 +5,7 @@ import { type BatchAnswer, sendBatch } from '../support/batch.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { overflowAt } from './support/overflow.ts';
+import { holdNext } from './support/hold.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, useWorld, visit } from './support/world.ts';
 import { HOUR_MS } from '../../server/durations.ts';
@@ -240,7 +241,12 @@ describe('model calls in a browser', function () {
 
   it('lists the single calls, filtered, sorted and page by page', async () => {
     const { page, faults } = await world.newPage();
-    await page.goto(world.projectPath('usage/calls', { agent: 'caller' }));
+    await page.goto(world.projectPath('usage/calls', { agent: 'caller', window: '7d' }));
+    const older = await holdNext(page, /cursor=/);
+    await page.getByRole('button', { name: 'Load older' }).click();
+    await older.asked;
+    // Another list does not wait for the pages of this one.
+    await visit(page, world.projectPath('usage/calls', { agent: 'caller' }));
     const rows = page.locator('tbody tr');
     await rows.nth(99).waitFor();
     await page.getByText('The newest 100 are loaded').waitFor();

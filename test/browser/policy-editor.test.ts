@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { sendDecision } from '../support/audit.ts';
 import { decisionEvent } from '../support/events.ts';
+import { holdNext } from './support/hold.ts';
 import { fetchPolicy, savePolicy } from './support/policy.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
@@ -300,7 +301,18 @@ describe('the policy editor in a browser', function () {
     await page.locator('.dry-run-result').waitFor();
     await page.getByLabel('Role').fill('another');
     await page.locator('.dry-run-result').waitFor({ state: 'detached' });
+    // A change gives up what was asked before it, so that the new question is asked at once.
+    const decision = await holdNext(page, /\/check$/, { method: 'POST' });
+    await decide.click();
+    await decision.asked;
+    await page.getByLabel('Role').fill('a third');
+    await decide.click();
+    await page.locator('.dry-run-result').waitFor();
+    const replayed = await holdNext(page, /\/check$/, { method: 'POST' });
     await page.getByRole('button', { name: 'Replay' }).click();
+    await replayed.asked;
+    await page.getByLabel('Period').selectOption('30d');
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
     const changes = page.getByRole('region', { name: 'What would change' });
     expect(await changes.evaluate((element) => element.scrollWidth - element.clientWidth)).to.equal(0);
     await page.getByLabel('Period').selectOption('24h');

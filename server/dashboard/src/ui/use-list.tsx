@@ -5,7 +5,7 @@ import type { Answer, Call, Name } from '../api/call.ts';
 import { request } from '../api/request.ts';
 import { type Loaded, useAnswer } from '../api/use-answer.ts';
 import { FormError } from './form-error.tsx';
-import { useAction } from './use-action.ts';
+import { useAction, useSignal } from './use-action.ts';
 
 type Items<N extends Name> = Answer<N> extends { items: infer I extends unknown[] } ? I : never;
 type Page<N extends Name> = { items: Items<N>; next_cursor: string | null };
@@ -33,11 +33,12 @@ export function useList<N extends Name>(
   const pages = hasOlder ? loaded.pages : start;
   const items = useMemo(() => pages.flatMap((page) => page.items) as Items<N>, [pages]);
   const cursor = pages.at(-1)?.next_cursor ?? null;
+  const signal = useSignal(path);
   const { run, isRunning, error } = useAction(
     async (from: Page<N>[] = pages, count: number = pages.length + 1) => {
       const read = [...from];
       for (let next = read.at(-1)?.next_cursor; next && read.length < count; next = read.at(-1)?.next_cursor)
-        read.push((await request(pageOf(next))) as Page<N>);
+        read.push((await request(pageOf(next), { signal })) as Page<N>);
       setLoaded({ path, pages: read });
     },
   );

@@ -7,6 +7,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { OutcomeBadge, Violations } from '../../ui/outcome.tsx';
+import { useSignal } from '../../ui/use-action.ts';
 import { useForm } from '../../ui/use-form.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 
@@ -23,8 +24,9 @@ export function DryRun({ projectId, agentName, latest, policyYaml, isValid }: Dr
   const head = JSON.stringify({ tool, ...(role === '' ? {} : { role }) }).slice(0, -1);
   // As text, so that every digit of a number is kept.
   const question = `{"policy_yaml":${JSON.stringify(policyYaml)},"calls":[${head},"arguments":${args}}]}`;
+  const signal = useSignal(question);
   const { onSubmit, isRunning, error } = useForm(async () => {
-    const result = await request(checkOf(projectId, agentName), { bodyText: question });
+    const result = await request(checkOf(projectId, agentName), { bodyText: question, signal });
     setDecided({ question, decision: result.decisions?.[0] });
   });
   // Never show a decision for another draft or call.

@@ -4,7 +4,7 @@ import { request } from '../../api/request.ts';
 import type { ReplayResult, WindowName } from '../../api/types.ts';
 import { WINDOW_WORDS, WINDOWS } from '../../app/period.ts';
 import { FormError } from '../../ui/form-error.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useAction, useSignal } from '../../ui/use-action.ts';
 import type { DraftProps } from './dry-run.tsx';
 import { withOlder } from './replay-pages.ts';
 import { ReplayReport } from './replay-report.tsx';
@@ -55,11 +55,12 @@ export function useReplay({ projectId, agentName, policyYaml, window }: Asked) {
   const [replayed, setReplayed] = useState<{ policyYaml: string; result: ReplayResult }>();
   const isCurrent = replayed?.policyYaml === policyYaml && replayed.result.window === window;
   const result = isCurrent ? replayed.result : undefined;
+  const signal = useSignal(`${window} ${policyYaml}`);
   const { run, isRunning, error } = useAction(async (newer?: ReplayResult) => {
     const cursor = newer?.next_cursor ?? undefined;
     const asked = { window, limit: ROWS_MAX, ...(cursor === undefined ? {} : { cursor }) };
     const body = { policy_yaml: policyYaml, replay: asked };
-    const { replay } = await request(checkOf(projectId, agentName), { body });
+    const { replay } = await request(checkOf(projectId, agentName), { body, signal });
     if (replay === undefined) return;
     setReplayed({ policyYaml, result: newer === undefined ? replay : withOlder(newer, replay) });
   });
