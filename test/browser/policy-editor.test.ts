@@ -165,6 +165,16 @@ describe('the policy editor in a browser', function () {
     await page.keyboard.type(' three');
     await page.waitForTimeout(1000);
     expect(await prompt.locator('.cm-content').innerText()).to.include('one two three');
+    // A save that fails after its dialog was closed says so.
+    const answer = { status: 503, json: { code: 'store_unavailable', detail: 'The store is away' } };
+    const refused = await holdNext(page, /\/agents\/support-triage$/, { method: 'PUT', answer });
+    await prompt.getByRole('button', { name: 'Save…' }).click();
+    await confirmSave(page, 3);
+    await refused.asked;
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await refused.release();
+    await page.getByText('Not saved: The store is away. Your draft is kept.').waitFor();
     await prompt.getByRole('button', { name: 'Save…' }).click();
     await confirmSave(page, 3);
     await page.getByText('Saved as version 3.').waitFor();

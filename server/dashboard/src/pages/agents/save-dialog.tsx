@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
+import { asApiError } from '../../api/api-error.ts';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { forgetAnswers } from '../../api/use-answer.ts';
@@ -7,7 +8,7 @@ import { DiffView } from '../../editor/code-editor.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { useAction, useSignal } from '../../ui/use-action.ts';
 import type { AgentTabProps } from './agent-page.tsx';
 import type { Draft } from './use-draft.ts';
 
@@ -38,11 +39,15 @@ export function SaveDialog(props: SaveDialogProps) {
     onClose();
     onSaved();
   };
+  const signal = useSignal();
   const save = useAction(async () => {
     const agent = call('PUT /v1/projects/{id}/agents/{name}', { id: projectId, name: agentName });
     const saved = await request(agent, {
       body: { [part]: text, ...(note.trim() === '' ? {} : { note: note.trim() }) },
       headers: { 'If-Match': latest.etag },
+    }).catch((error: unknown) => {
+      if (signal.aborted) say(`Not saved: ${asApiError(error).message}. Your draft is kept.`);
+      throw error;
     });
     forgetAnswers();
     done.current = true;
