@@ -6,6 +6,7 @@ import { decisionEvent } from '../support/events.ts';
 import { checkpointFrom, logText, proofOf } from '../support/log.ts';
 import { startWitness } from '../support/witness.ts';
 
+import { holdNext } from './support/hold.ts';
 import { shoot } from './support/shoot.ts';
 import { expectAccessible, useWorld } from './support/world.ts';
 
@@ -132,6 +133,23 @@ describe('Proof in a browser', function () {
     await page.setViewportSize({ width: 390, height: 800 });
     await shoot(page, 'proof-rewritten-phone');
     expect(faults).to.deep.equal([]);
+  });
+
+  it('a checkpoint that another tab saw in the meantime is of the same history', async () => {
+    const { page } = await world.newPage();
+    const witnesses = await holdNext(page, /\/log\/witnesses$/);
+    await page.goto(world.projectPath('proof'));
+    await witnesses.asked;
+    const { size } = await checkpointFrom(world.service, 1);
+    await sendDecision(world.service, decisionEvent());
+    await checkpointFrom(world.service, size + 1);
+    const other = await page.context().newPage();
+    await other.goto(world.projectPath('proof'));
+    await other.getByRole('heading', { name: 'Verify it yourself' }).waitFor();
+    await other.close();
+    await witnesses.release();
+    await page.getByRole('heading', { name: 'Verify it yourself' }).waitFor();
+    expect(await page.getByRole('alert').allInnerTexts()).to.deep.equal([]);
   });
 
   /** The service's answers for a witness that signed, one that did not, one that lies, and one that saw a larger log. */

@@ -37,17 +37,19 @@ export function useLog(projectId: string): {
 
 async function verified(projectId: string): Promise<Log> {
   const witnessesOf = call('GET /v1/projects/{id}/log/witnesses', { id: projectId });
-  const [{ verifyLog }, checkpoint, logKey, { items: witnesses }] = await Promise.all([
+  const [{ verifyLog }, logKey, { items: witnesses }] = await Promise.all([
     import('./verify-log.ts'),
-    logText(projectId, 'checkpoint'),
     trustedKey(projectId),
     request(witnessesOf),
   ]);
+  const seen = seenCheckpoints(logKey.text);
+  // Last: a later checkpoint that a witness or another tab saw would look like another history.
+  const checkpoint = await logText(projectId, 'checkpoint');
   await nextTask();
   const verdict = await verifyLog({
     current: { seen_at: new Date().toISOString(), checkpoint },
     logKey: logKey.text,
-    seen: seenCheckpoints(logKey.text),
+    seen,
     witnesses,
     fetchTile: (path) => logTile(projectId, path),
   });
