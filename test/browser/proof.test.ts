@@ -137,19 +137,37 @@ describe('Proof in a browser', function () {
 
   it('a checkpoint that another tab saw in the meantime is of the same history', async () => {
     const { page } = await world.newPage();
+    const done = (on: Page) => on.getByRole('heading', { name: 'Verify it yourself' }).waitFor();
+    const grow = async () => {
+      const { size } = await checkpointFrom(world.service, 1);
+      await sendDecision(world.service, decisionEvent());
+      await checkpointFrom(world.service, size + 1);
+    };
+    const seeInOtherTab = async () => {
+      await grow();
+      const other = await page.context().newPage();
+      await other.goto(world.projectPath('proof'));
+      await done(other);
+      await other.close();
+    };
     const witnesses = await holdNext(page, /\/log\/witnesses$/);
     await page.goto(world.projectPath('proof'));
     await witnesses.asked;
-    const { size } = await checkpointFrom(world.service, 1);
-    await sendDecision(world.service, decisionEvent());
-    await checkpointFrom(world.service, size + 1);
-    const other = await page.context().newPage();
-    await other.goto(world.projectPath('proof'));
-    await other.getByRole('heading', { name: 'Verify it yourself' }).waitFor();
-    await other.close();
+    await seeInOtherTab();
     await witnesses.release();
-    await page.getByRole('heading', { name: 'Verify it yourself' }).waitFor();
+    await done(page);
     expect(await page.getByRole('alert').allInnerTexts()).to.deep.equal([]);
+
+    // Both tabs remember what they saw.
+    await grow();
+    const tile = await holdNext(page, /\/log\/tile\//);
+    await page.reload();
+    await tile.asked;
+    await seeInOtherTab();
+    await tile.release();
+    await done(page);
+    const kept = `JSON.parse(Object.entries(localStorage).find(([name]) => name.includes('.checkpoints.'))[1])`;
+    expect(await page.evaluate(`${kept}.length`)).to.equal(3);
   });
 
   /** The service's answers for a witness that signed, one that did not, one that lies, and one that saw a larger log. */

@@ -17,7 +17,10 @@ export function seenCheckpoints(logKey: string): SeenCheckpoint[] {
 
 /** Keeps a limited number: the first, the newest, and others spread over the time in between. */
 export function keepCheckpoints(logKey: string, seen: SeenCheckpoint[]): void {
-  const kept = [...seen];
+  const known = new Set(seen.map(({ checkpoint }) => checkpoint));
+  // Another tab may have kept some in the meantime.
+  const others = seenCheckpoints(logKey).filter(({ checkpoint }) => !known.has(checkpoint));
+  const kept = [...seen, ...others].sort((one, other) => Date.parse(one.seen_at) - Date.parse(other.seen_at));
   while (kept.length > SEEN_MAX) kept.splice(leastSpread(kept), 1);
   remember(`checkpoints.${logKey}`, JSON.stringify(kept));
 }
