@@ -188,9 +188,11 @@ describe('the account pages in a browser', function () {
     const { page, end, signInAgain } = await newSession(world);
     await page.goto(world.projectPath('decisions', { outcome: 'deny' }));
     await page.locator('.decision-row').first().waitFor();
-    await end();
     const format = page.getByRole('link', { name: /CSV/ });
     await page.getByRole('button', { name: 'Export' }).click();
+    // No other read must find out first that the session has ended.
+    await page.waitForLoadState('networkidle');
+    await end();
     await format.click();
     await signInAgain();
     await page.getByRole('button', { name: 'Export' }).click();
