@@ -28,6 +28,9 @@ const TEXTS = {
 const LISTS = { agent: { type: 'string', multiple: true } } as const;
 const FLAGS = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
+/** A JWK thumbprint (RFC 7638, SHA-256) in base64url. */
+const KEY_ID_WITH_DASH = /^-[\w-]{42}$/;
+
 /** The options of a command line, as they were given. */
 export type Options = Partial<
   Record<keyof typeof TEXTS, string> &
@@ -46,7 +49,7 @@ export function splitCommandLine(args: string[]): { name: string; rest: string[]
 export function parseOptions({ usage }: { usage: string }, args: string[]): Options {
   const named = Object.entries({ ...TEXTS, ...LISTS }).filter(([name]) => usage.includes(`--${name} `));
   const { values, tokens } = parseArgs({
-    args,
+    args: bindKeyIds(args),
     options: { ...Object.fromEntries(named), ...FLAGS },
     tokens: true,
   });
@@ -54,6 +57,13 @@ export function parseOptions({ usage }: { usage: string }, args: string[]): Opti
   const twice = given.find((name, at) => given.indexOf(name) < at && !Object.hasOwn(LISTS, name));
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice.`);
   return values;
+}
+
+/** Every 64th key ID begins with a dash. Then parseArgs needs it as a part of the option before it. */
+function bindKeyIds(args: string[]): string[] {
+  const bound: string[] = [];
+  for (const arg of args) bound.push(KEY_ID_WITH_DASH.test(arg) ? `${bound.pop() ?? ''}=${arg}` : arg);
+  return bound;
 }
 
 /** Throws a UsageError if the option is missing or empty. */

@@ -76,6 +76,16 @@ describe('the command line', () => {
     expect(unknown.message).to.match(/^Unknown option '--key'/);
   });
 
+  it('takes a key ID that begins with a dash', async () => {
+    const { code, stderr } = await runGate({
+      dataDir,
+      args: ['key', 'forget', '--key', `-${'x'.repeat(42)}`],
+    });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^There is no store in /);
+  });
+
   it('takes the option --agent several times, and prints the usage of one command', async () => {
     const { code, stdout } = await runGate({
       dataDir,
