@@ -85,8 +85,9 @@ function parsedType<T extends string>(contentType: string, allowed: readonly T[]
 
 /** Throws body_invalid. */
 export function encodingOf(req: IncomingMessage): 'identity' | Compression {
-  const given = (req.headers['content-encoding'] ?? 'identity').trim();
-  const encoding = given.toLowerCase();
+  const given = req.headers['content-encoding']?.trim() ?? '';
+  // An empty header names no encoding (RFC 9110 section 8.4).
+  const encoding = given.toLowerCase() || 'identity';
   if (encoding === 'identity' || encoding === 'gzip' || encoding === 'zstd') return encoding;
   throw headerInvalid('Content-Encoding', `must be gzip, zstd or absent, not ${withoutSecrets(given)}`);
 }

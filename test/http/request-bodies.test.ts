@@ -152,6 +152,7 @@ describe('the body of an ingest request', () => {
   it('may be gzip or zstd', async () => {
     expect(await send(gzipSync(eventOf(0)), { 'Content-Encoding': 'gzip' })).to.deep.equal(accepted);
     expect(await send(gzipSync(eventOf(0)), { 'Content-Encoding': 'GZIP' })).to.deep.equal(accepted);
+    expect(await send(Buffer.from(eventOf(0)), { 'Content-Encoding': '' })).to.deep.equal(accepted);
     expect(await send(zstdCompressSync(eventOf(0)), { 'Content-Encoding': 'zstd' })).to.deep.equal(accepted);
   });
 
