@@ -11,7 +11,9 @@ const PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f-]{36})$/;
 export function parseTimeCursor(text: string | undefined): TimeCursor {
   if (text === undefined) return NEWEST;
   const [, at = '', id = ''] = PATTERN.exec(text) ?? [];
-  if (Number.isNaN(Date.parse(at)))
+  const time = new Date(at);
+  // JavaScript takes 30 February for 2 March.
+  if (Number.isNaN(time.getTime()) || time.toISOString() !== at)
     throw queryInvalid({ path: 'cursor', message: 'must be a next_cursor of this endpoint' });
   return { at, id };
 }

@@ -153,7 +153,8 @@ describe('GET /v1/projects/{id}/activity', () => {
     expect(full).to.deep.include({ items, next_cursor: null });
   });
 
-  for (const query of ['?limit=0', '?limit=501', '?cursor=x', '?cursor=', '?limit=1&limit=2']) {
+  const noSuchDay = '?cursor=2026-02-30T00:00:00.000Z_6f1c1f0e-5a0b-4c57-9f6e-2b8d3f1f4a10';
+  for (const query of ['?limit=0', '?limit=501', '?cursor=x', '?cursor=', noSuchDay, '?limit=1&limit=2']) {
     it(`answers 422 for ${query}`, async () => {
       expect([(await read(query)).status, await codeOf(read(query))]).to.deep.equal([422, 'query_invalid']);
     });
