@@ -9,6 +9,8 @@ import type { Progress } from './progress.ts';
 const TRIES_MAX = 5;
 const RETRY_MS = 2_000;
 const PROBLEM_BYTES_MAX = 64 * 1024;
+/** A checkpoint, a key, or all root keys there ever were. */
+const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A project of a running service, read over HTTP. */
 export type Source = { url: string; projectId: string; bearer?: string | undefined };
@@ -65,18 +67,39 @@ function hintOf(status: number, code: string | undefined, detail: string): strin
   return detail === '' ? `: ${code}.` : `: ${code}. ${detail.replace(/\.$/, '')}.`;
 }
 
-/** Throws a CommandError if it does not exist. */
+/** Throws a CommandError if it does not exist, breaks off or does not end. */
 export async function fetchText(source: Source, path: string): Promise<string> {
   const response = await get(source, path);
   if (response === undefined)
     throw new CommandError(`${source.url} has no ${path}. Is it a Gatehouse with a log?`);
-  return response.text();
+  return readText(response.body ?? [], TEXT_BYTES_MAX).catch((error: unknown) => {
+    throw new CommandError(`The download of ${path} failed: ${(error as Error).message}`);
+  });
 }
 
-/** Undefined for 404. */
-export async function fetchBytes(source: Source, path: string): Promise<Buffer | undefined> {
+/**
+ * Undefined for 404. Of a longer answer, at least one byte more than `bytesMax`, but not all: it may not end. Throws a CommandError if the
+ * answer breaks off.
+ */
+export async function fetchBytes(
+  source: Source,
+  path: string,
+  bytesMax: number,
+): Promise<Buffer | undefined> {
   const response = await get(source, path);
-  return response && Buffer.from(await response.arrayBuffer());
+  if (response === undefined) return undefined;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > bytesMax) break;
+    }
+  } catch (error) {
+    throw new CommandError(`The download of ${path} failed: ${(error as Error).message}`);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Streams an answer into a file. Throws a CommandError, also if the answer breaks off. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '../../make-directory.ts';
 import * as proof from '../../../client/proof/index.ts';
@@ -37,7 +37,7 @@ export async function mirrorLog({ source, to, vkey }: Mirror): Promise<Report> {
     replaceFile(join(to, 'checkpoint'), text);
     if (earlier !== undefined) removeNarrower(to, earlier.size, head.size);
   } else {
-    if (head !== undefined) removeUnverified(to, earlier?.size ?? 0, head.size);
+    if (head !== undefined) removeUnverified(to, earlier?.size ?? 0);
     if (head !== undefined && earlier !== undefined) requireWhole(to, earlier);
     replaceFile(join(to, 'checkpoint.refused'), text);
   }
@@ -108,7 +108,7 @@ export async function fetchTiles(
   let isWhole = true;
   const worker = async () => {
     for (const { name, length } of missing) {
-      const bytes = isWhole ? await fetchBytes(source, `log/${name}`) : undefined;
+      const bytes = isWhole ? await fetchBytes(source, `log/${name}`, length) : undefined;
       if (bytes?.length !== length) isWhole = false;
       if (bytes === undefined || !isWhole) return;
       const path = join(to, name);
@@ -133,10 +133,16 @@ function filesOfTile(tile: proof.Tile): TileFile[] {
   return tile.level === 0 ? [hashes, entries] : [hashes];
 }
 
-/** Removes files that the tree of the previous checkpoint does not have: fetched now, or by an interrupted run. */
-function removeUnverified(to: string, earlierSize: number, size: number): void {
+/**
+ * Removes files that the tree of the previous checkpoint does not have: fetched now, or by an interrupted run. Looks at what is there, because
+ * the refused checkpoint may have any size.
+ */
+function removeUnverified(to: string, earlierSize: number): void {
   const verified = new Set(filesOfTree(earlierSize).map(({ name }) => name));
-  for (const { name } of filesOfTree(size)) if (!verified.has(name)) rmSync(join(to, name), { force: true });
+  for (const name of globSync('tile/**', { cwd: to })) {
+    const path = join(to, name);
+    if (!verified.has(name) && statSync(path).isFile()) rmSync(path);
+  }
 }
 
 /** Removes the partial tiles that wider ones of the larger log replace. */

@@ -38,8 +38,8 @@ export const leafOf = (entry: Buffer): Buffer => sha256(Buffer.of(0), entry);
 
 export type Head = { origin: string; entries: Buffer[]; key: KeyObject };
 
-export function checkpointOf({ origin, entries, key }: Head): string {
-  const body = `${origin}\n${entries.length}\n${rootOf(entries.map(leafOf)).toString('base64')}\n`;
+export function checkpointOf({ origin, entries, key }: Head, size = entries.length): string {
+  const body = `${origin}\n${size}\n${rootOf(entries.map(leafOf)).toString('base64')}\n`;
   const signature = Buffer.concat([keyIdOf(origin, key), sign(null, Buffer.from(body), key)]);
   return `${body}\n— ${origin} ${signature.toString('base64')}\n`;
 }

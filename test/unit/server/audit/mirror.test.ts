@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { CommandError } from '../../../../server/cli/command-error.ts';
 import { auditMirror, auditVerify } from '../../../../server/cli/audit/commands.ts';
 import { listen } from '../../../support/listen.ts';
-import { startLogServer } from '../../../support/log-server.ts';
+import { endlessBytes, startLogServer } from '../../../support/log-server.ts';
 import {
   entryOf,
   History,
@@ -25,9 +25,7 @@ const logOf = (size: number, changes: Partial<typeof head> = {}) =>
   filesOfLog({ ...head, entries: head.entries.slice(0, size), ...changes });
 const forked = head.entries.map((entry, index) => (index === 200 ? sha256(entry) : entry));
 
-function* endless(): Generator<Buffer> {
-  for (;;) yield Buffer.alloc(64 * 1024, 'x');
-}
+const HUGE = Buffer.from(checkpointOf(head, 2 ** 52));
 
 describe('audit mirror', () => {
   let server: Awaited<ReturnType<typeof startLogServer>>;
@@ -134,6 +132,7 @@ describe('audit mirror', () => {
     ['an altered tile', new Map([...logOf(600), ['tile/0/001', Buffer.alloc(8192)]]), 13],
     ['a tile of another length', new Map([...logOf(600), ['tile/0/001', Buffer.alloc(100)]]), 13],
     ['a log without a tile', new Map([...logOf(600)].filter(([path]) => path !== 'tile/0/001')), 13],
+    ['a size that no log has', new Map([...logOf(600), ['checkpoint', HUGE]]), 13],
     ['altered entries', new Map([...logOf(600), ['tile/entries/001', Buffer.alloc(256 * 34)]]), 13],
   ];
   for (const [name, log, expected] of refused)
@@ -225,7 +224,7 @@ describe('audit mirror', () => {
 
   for (const [what, answer, shown] of [
     ['breaks off', (response: ServerResponse) => response.socket?.destroySoon(), ''],
-    ['does not end', (response: ServerResponse) => void Readable.from(endless()).pipe(response), ''],
+    ['does not end', (response: ServerResponse) => void Readable.from(endlessBytes()).pipe(response), ''],
     [
       'is a problem',
       (response: ServerResponse) => response.end('"detail":"A file is damaged","code":"internal"}'),
@@ -252,6 +251,30 @@ describe('audit mirror', () => {
       failing.closeAllConnections();
       failing.close();
     });
+
+  for (const path of ['log/vkey', 'log/checkpoint', '/v1/.well-known/keys'])
+    it(`does not read all of an endless ${path}`, async () => {
+      server.serveLog(logOf(300));
+      server.endless.add(path);
+
+      const error = await mirror(temporaryDirectory()).catch((reason: unknown) => reason);
+
+      server.endless.clear();
+      expect(error).to.be.instanceOf(CommandError);
+      expect((error as Error).message).to.match(
+        new RegExp(`${path} failed: the response has more than \\d+ bytes`),
+      );
+    });
+
+  it('does not read all of an endless tile', async () => {
+    server.serveLog(logOf(300));
+    server.endless.add('log/tile/0/000');
+
+    const { exitCode } = await mirror(temporaryDirectory());
+
+    server.endless.clear();
+    expect(exitCode).to.equal(13);
+  });
 
   it('creates a directory that verifies offline', async () => {
     const to = await mirrored(700);
