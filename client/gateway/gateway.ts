@@ -5,7 +5,7 @@ import type { PolicyRun } from '../govern/run.ts';
 import { isObject, parsedJson } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { Elicitation } from './elicitation.ts';
-import { readMessage, type Message, type Refusal } from './message.ts';
+import { isAmbiguous, readMessage, type Message, type Refusal } from './message.ts';
 import type { Pins } from './pins.ts';
 
 type Line = Buffer | string;
@@ -74,10 +74,17 @@ export class Gateway {
   }
 
   fromServer(line: Buffer): void {
-    const message = parsedJson(line.toString());
-    if (isList(message)) return void this.#list(line, message);
+    const { logger, toClient } = this.#options;
+    const text = line.toString();
+    if (text.trim() === '') return;
+    const message = parsedJson(text);
     const batched = Array.isArray(message) ? messagesIn(message) : [];
-    if (!batched.some(isList)) return this.#options.toClient(line);
+    if (message === undefined || [message, ...batched].some(isAmbiguous))
+      return logger.warn(
+        'A message of the server is not passed on: it is not JSON that every client reads alike',
+      );
+    if (isList(message)) return void this.#list(line, message);
+    if (!batched.some(isList)) return toClient(line);
     for (const one of batched) this.fromServer(Buffer.from(lineOf(one)));
   }
 
@@ -161,9 +168,9 @@ export class Gateway {
   }
 }
 
-/** Checks the shape, not the id: clients differ in which ids they accept as that of their request. */
+/** Checks only the result: clients differ in which ids they accept as that of their request, and may ignore a method. */
 function isList(message: unknown): message is ToolList {
-  const result = isObject(message) && message['method'] === undefined ? message['result'] : undefined;
+  const result = isObject(message) ? message['result'] : undefined;
   return isObject(result) && Array.isArray(result['tools']);
 }
 

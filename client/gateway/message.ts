@@ -19,6 +19,8 @@ type ReadMessage = { ok: true; message: Message } | ({ ok: false } & Refusal);
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
+const KEYS = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'];
+
 // Keeps a byte order mark, which JSON.parse then refuses.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -50,8 +52,7 @@ function problemOf(text: string, value: unknown): string | undefined {
   if (Array.isArray(value)) return 'it is a batch';
   if (!isObject(value)) return 'it is not an object';
   if (text.trimEnd().includes('\r')) return 'it has a carriage return';
-  if (isMisspelt(value, ['jsonrpc', 'id', 'method', 'params', 'result', 'error']))
-    return 'a key differs in case';
+  if (isMisspelt(value, KEYS)) return 'a key differs in case';
   const { method, params, id } = value;
   const isCall = method === 'tools/call';
   const ambiguity = ambiguityOf(text, isCall);
@@ -64,6 +65,16 @@ function problemOf(text: string, value: unknown): string | undefined {
 
 function isMisspelt(value: object, names: readonly string[]): boolean {
   return Object.keys(value).some((key) => !names.includes(key) && names.includes(folded(key)));
+}
+
+/**
+ * Whether a client may take this message for another one than the gateway does, because its parser accepts keys in any case. It could read a
+ * list of tools in it.
+ */
+export function isAmbiguous(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const { result } = message;
+  return isMisspelt(message, KEYS) || (isObject(result) && isMisspelt(result, ['tools']));
 }
 
 /** Folds like parsers that accept keys in any case. Go's, for example, takes \u017f for s and \u212a for k. */

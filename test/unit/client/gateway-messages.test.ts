@@ -71,7 +71,6 @@ describe('the MCP gateway', () => {
 
   it('passes byte for byte to the client, a list without anything to hide as well', async () => {
     const lines = [
-      'not even JSON\n',
       '{ "jsonrpc":"2.0","id":1,"result":{"tools":[ {"name":"search"}]} }\n',
       '{"jsonrpc":"2.0","id":9,"result":{"content":[{"name":"write"}]}}\r\n',
       '[ {"jsonrpc":"2.0","id":9,"result":{"n":9007199254740993}},[1.0] ]\n',
@@ -82,6 +81,22 @@ describe('the MCP gateway', () => {
 
     expect(world.toClient).to.deep.equal(lines);
   });
+
+  const list = '{"tools":[{"name":"write"}]}';
+  for (const [name, line] of Object.entries({
+    'with a method that is null': `{"jsonrpc":"2.0","id":1,"method":null,"result":${list}}`,
+    'with NaN, which some parsers accept': `{"jsonrpc":"2.0","id":1,"n":NaN,"result":${list}}`,
+    'as a result in another case': `{"jsonrpc":"2.0","id":1,"Result":${list},"result":{}}`,
+    'as tools in another case': `{"jsonrpc":"2.0","id":1,"result":${list.replace('tools', 'tool\u017f')}}`,
+    'in another case in a batch': `[[{"jsonrpc":"2.0","id":1,"RESULT":${list}}]]`,
+    'that is not even JSON': list.slice(1),
+  }))
+    it(`does not pass a list with a hidden tool ${name}`, async () => {
+      await world.fromClient({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      await world.fromServer(`${line}\n`);
+
+      expect(world.toClient.join('')).not.to.contain('"write"');
+    });
 
   const refused: Record<string, string> = {
     'two methods': '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"write"}}',
