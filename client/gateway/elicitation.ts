@@ -40,7 +40,9 @@ export class Elicitation {
     const text = JSON.stringify(args, null, 1) ?? 'nothing';
     const more = text.length - SHOWN_CHARACTERS_MAX;
     const shown = more > 0 ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}… and ${more} more characters` : text;
-    const message = `${agentName} wants to call ${tool} with ${shown}\n${reason} Accept to let it run once.`;
+    const message = visible(
+      `${agentName} wants to call ${tool} with ${shown}\n${reason} Accept to let it run once.`,
+    );
     const requestedSchema = { type: 'object', properties: {} };
     return new Promise((resolve, reject) => {
       if (this.#hasEnded) return reject(new Error(GONE));
@@ -71,4 +73,14 @@ export class Elicitation {
     else waiting?.resolve(isObject(result) && result['action'] === 'accept');
     return true;
   }
+}
+
+/** Escapes control, bidirectional and invisible characters, except line feeds: a person must see what is approved. */
+function visible(text: string): string {
+  return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
 }

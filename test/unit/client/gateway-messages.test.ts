@@ -252,6 +252,14 @@ describe('the MCP gateway', () => {
       });
     }
 
+    it('shows characters that would hide or reorder its arguments as escapes', async () => {
+      await world.fromClient(initialize({ elicitation: {} }));
+      await world.fromClient(call('transfer', { to: 'bob\u202e\u2066ecila\u{e0041}\u009b1m', note: 'ü 😀' }));
+
+      expect(last().params?.message).to.contain('"bob\\u202e\\u2066ecila\\udb40\\udc41\\u009b1m"');
+      expect(last().params?.message).to.contain('"ü 😀"');
+    });
+
     it('does not run once it was cancelled, and the question is withdrawn', async () => {
       await world.fromClient(initialize({ elicitation: { form: {} } }));
       await world.fromClient(call('transfer', { amount: 5 }));
