@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import { readFile, writeFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import type { InnerGate } from './audit/gate.ts';
 import type { ConfigureOptions } from './audit/gates.ts';
@@ -16,6 +17,7 @@ import { serveStdio } from './gateway/stdio.ts';
 import { bind } from './govern/binding.ts';
 import { registerAgent, shutdown } from './index.ts';
 import { checkedOptions } from './options.ts';
+import { visible } from './visible.ts';
 
 const USAGE = `Usage: gatehouse-client mcp --agent NAME [options] SERVER
        gatehouse-client init --agent NAME [--output FILE] SERVER
@@ -74,7 +76,15 @@ const COMMANDS: Record<string, { options: readonly string[]; run: Command }> = {
 };
 
 /** Standard output belongs to the protocol. */
-const logger = new Console(process.stderr);
+const logger = new Console(
+  new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      process.stderr.write(visible(text));
+      done();
+    },
+  }),
+);
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   logger.error(messageOf(error));

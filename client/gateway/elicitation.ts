@@ -1,5 +1,6 @@
 import type { ApprovalContext, ApprovalRequest } from '../govern/approval.ts';
 import { isObject } from '../json.ts';
+import { visible } from '../visible.ts';
 import type { Message } from './message.ts';
 
 /** At most this much of the arguments is shown to a person. */
@@ -73,14 +74,4 @@ export class Elicitation {
     else waiting?.resolve(isObject(result) && result['action'] === 'accept');
     return true;
   }
-}
-
-/** Escapes control, bidirectional and invisible characters, except line feeds: a person must see what is approved. */
-function visible(text: string): string {
-  return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
 }

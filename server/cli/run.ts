@@ -1,3 +1,4 @@
+import { visible } from '../../client/visible.ts';
 import { readConfig } from '../config.ts';
 import { problemFrom } from '../http/error-handler.ts';
 import { expectedFaultText } from '../expected-fault.ts';
@@ -37,7 +38,7 @@ async function run(): Promise<void> {
 function print(result: unknown, isJson: boolean): void {
   if (result instanceof Report) {
     process.exitCode = result.exitCode;
-    console.log(isJson ? JSON.stringify(result.data) : result.text);
+    console.log(isJson ? JSON.stringify(result.data) : visible(result.text));
     if (isJson && result.hint !== undefined) console.error(result.hint);
   } else if (isJson) console.log(JSON.stringify(result));
   else if (Array.isArray(result)) console.table(result);
@@ -66,6 +67,6 @@ function textOf(error: unknown): string {
 }
 
 run().catch((error: unknown) => {
-  process.stderr.write(`${textOf(error).trimEnd()}\n`);
+  process.stderr.write(`${visible(textOf(error).trimEnd())}\n`);
   process.exit(1);
 });

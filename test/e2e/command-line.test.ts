@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError, UsageError } from '../../server/cli/command-error.ts';
 import { findCommand } from '../../server/cli/commands.ts';
 import { ConfigError } from '../../server/config.ts';
+import { listen } from '../support/listen.ts';
 import { createProject, gate, gateFault, issueKey } from '../support/gate.ts';
 import { runGate } from '../support/processes.ts';
 import { storeDirectory, temporaryDirectory } from '../support/service.ts';
@@ -118,6 +120,22 @@ describe('the command line', () => {
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^TypeError: planted\n    at [^]*\n    at .*run/);
+  });
+
+  it('shows no control character of a service, which a terminal would obey', async () => {
+    const server = createServer((_, response) => response.end('\u001b[2J\u009b31mVerdict: holds.'));
+    const url = `http://127.0.0.1:${await listen(server)}`;
+
+    const { code, stderr } = await runGate({
+      dataDir,
+      args: ['audit', 'mirror', '--project', 'p', '--url', url, '--to', temporaryDirectory()],
+    });
+
+    server.close();
+    expect([code, stderr]).to.deep.equal([
+      1,
+      '"\\u001b[2J\\u009b31mVerdict: holds." is not a verifier key: A verifier key has the form <name>+<8 hex digits>+<base64>\n',
+    ]);
   });
 
   it('creates nothing if there is no store, except for "project create"', async () => {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -7,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -18,6 +19,7 @@ import { z } from 'zod';
 import { RemoteServer } from '../../../client/gateway/http.ts';
 import { captureLogger } from '../../support/capture-logger.ts';
 import { useCleanups } from '../../support/cleanups.ts';
+import { NODE_ENVIRONMENT } from '../../support/environment.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 import { listen } from '../../support/listen.ts';
@@ -140,6 +142,23 @@ describe('RemoteServer', () => {
         response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ id, result: {} }));
     });
   };
+
+  it('shows no control character of the server, which a terminal would obey', async () => {
+    const hostile = createServer((_, response) =>
+      response.writeHead(403).end('\u001b[2J\u009b31mAll is well'),
+    );
+    const url = `http://127.0.0.1:${await listen(hostile)}`;
+    const child = spawn(process.execPath, [CLI, 'init', '--agent', 'a', '--url', url], {
+      env: NODE_ENVIRONMENT,
+    });
+
+    const stderr = await text(child.stderr);
+
+    hostile.close();
+    expect(stderr).to.contain('The server answered 403: \\u001b[2J\\u009b31mAll is well');
+    // oxlint-disable-next-line no-control-regex -- these are what must not appear
+    expect(stderr).not.to.match(/[\u001b\u009b]/);
+  });
 
   it('sends what follows a notification that the server does not accept', async () => {
     const { remote, logger, lines } = await start(hangsOnNotifications, { acceptMs: 100 });
