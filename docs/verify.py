@@ -217,7 +217,7 @@ class Audit:
         self.oldest, self.newest, self.held = math.inf, -math.inf, array("d")
 
     def say(self, kind, text, count=0):
-        self.problems.setdefault(kind, []).append(text)
+        self.problems.setdefault(kind, []).append(ascii(text)[1:-1])
         if count:
             self.counts[kind] += count
 
@@ -389,7 +389,7 @@ def main():
     try:
         result = verify(parser.parse_args())
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(f"could not run, as a file or an option is absent or malformed: {type(error).__name__}: {error}")
+        sys.exit(f"could not run, as a file or an option is absent or malformed: {error!a}")
     texts = [f"{key:<21} {', '.join(value) if isinstance(value, list) else value}" for key, value in result.items()]
     print(json.dumps(result) if "--json" in sys.argv else "\n".join(texts))
     sys.exit(result["exit_code"])

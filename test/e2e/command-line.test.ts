@@ -123,7 +123,7 @@ describe('the command line', () => {
   });
 
   it('shows no control character of a service, which a terminal would obey', async () => {
-    const server = createServer((_, response) => response.end('\u001b[2J\u009b31mVerdict: holds.'));
+    const server = createServer((_, response) => response.end('\u001b[2J\u009b31m\nVerdict: holds.'));
     const url = `http://127.0.0.1:${await listen(server)}`;
 
     const { code, stderr } = await runGate({
@@ -134,7 +134,7 @@ describe('the command line', () => {
     server.close();
     expect([code, stderr]).to.deep.equal([
       1,
-      '"\\u001b[2J\\u009b31mVerdict: holds." is not a verifier key: A verifier key has the form <name>+<8 hex digits>+<base64>\n',
+      '"\\u001b[2J\\u009b31m\\nVerdict: holds." is not a verifier key: A verifier key has the form <name>+<8 hex digits>+<base64>\n',
     ]);
   });
 

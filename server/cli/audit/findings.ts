@@ -1,3 +1,5 @@
+import { visible } from '../../../client/visible.ts';
+
 /** The verdicts that are not "holds", in the order of their exit codes. */
 export const EXIT_CODES = {
   altered: 10,
@@ -18,7 +20,7 @@ export class Findings {
 
   add(verdict: Verdict, problem: string): void {
     const problems = this.#problems.get(verdict) ?? [];
-    if (problems.length < PROBLEMS_MAX) problems.push(`${verdict}: ${problem}`);
+    if (problems.length < PROBLEMS_MAX) problems.push(`${verdict}: ${oneLine(problem)}`);
     this.#problems.set(verdict, problems);
   }
 
@@ -29,4 +31,9 @@ export class Findings {
   get problems(): string[] {
     return this.verdicts.flatMap((verdict) => this.#problems.get(verdict) ?? []);
   }
+}
+
+/** A problem quotes what may be hostile, and must not look like another line of the report. */
+function oneLine(problem: string): string {
+  return visible(problem).replaceAll('\n', '\\n');
 }

@@ -32,7 +32,7 @@ function verifierKeyOf(vkey: string): proof.VerifierKey {
     if (key.type !== 'ed25519') throw new proof.ProofError('It is the key of a witness, not of a log');
     return key;
   } catch (error) {
-    throw new CommandError(`"${vkey}" is not a verifier key: ${(error as Error).message}`);
+    throw new CommandError(`${JSON.stringify(vkey)} is not a verifier key: ${(error as Error).message}`);
   }
 }
 

@@ -163,14 +163,26 @@ describe('a verifier', () => {
     const forged = [
       `${base64urlOf({ alg: 'EdDSA', typ: 'gate-receipt+jwt' })}.${PAYLOAD}.AA`,
       `${base64urlOf({})}.${base64urlOf({ ...payload, iss: undefined, jti: undefined })}.AA`,
+      `${base64urlOf({})}.${base64urlOf({ ...payload, jti: 'a\n\u001b[2JVerdict: holds.' })}.AA`,
     ];
     const options = forged.map((receipt): Record<string, string> => {
       return { ...optionsOf('holds'), receipts: fileWith(receipt) };
     });
 
     const ended = await runPython(options);
-    expect(ended.map(([code]) => code)).to.deep.equal([14, 14]);
-    for (const { project = '', ...others } of options)
-      expect((await auditVerify(project, others)).exitCode).to.equal(14);
+    expect(ended.map(([code]) => code)).to.deep.equal([14, 14, 14]);
+    const lastOf = (report: unknown) => (report as { problems: string[] }).problems.at(-1);
+    const problems = ended.map(([, output]) => lastOf(JSON.parse(output)));
+    for (const { project = '', ...others } of options) {
+      const { data, exitCode } = await auditVerify(project, others);
+      expect(exitCode).to.equal(14);
+      problems.push(lastOf(data));
+    }
+    // Not two lines, the second of which would pass as a verdict.
+    expect([problems[2], problems[5]]).to.satisfy((texts: string[]) =>
+      texts.every((one) =>
+        /^signature_invalid: the receipt of a\\n\\\S+\[2JVerdict: holds\. is not signed/.test(one),
+      ),
+    );
   });
 });
