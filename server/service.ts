@@ -77,7 +77,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
   const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);
   const isLogDamaged = isDamaged('log_chunks') || isDamaged('log_hashes');
   const hasLostIdentities =
-    isDamaged('event_identities') || (isSoleWriter && (await mayLackIdentities(store.background)));
+    isDamaged('event_identities') || (isSoleWriter && (await mayLackIdentities(store.background, logger)));
   if (!hasSigningKey(config)) await warnOfLostRootKey(store.background, { config, logger });
   const signing = await readSigningKeys(config);
   const registry = new KeyRegistry(shared);

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
 import { StoreOpenError } from './open-faults.ts';
@@ -36,10 +37,21 @@ async function findHoles(connection: Connection): Promise<BrokenPart[]> {
   }
 }
 
-/** Whether identities may be gone with a part that has no directory any more. Comparing all of them with the records restores them. */
-export async function mayLackIdentities(connection: Connection): Promise<boolean> {
-  const [row] = await connection.query<{ has_gap: number | boolean }>(sql('identities_gap'));
-  return Boolean(row?.has_gap);
+/**
+ * Whether identities may be gone with a part that has no directory any more. Comparing all of them with the records restores them, which
+ * is impossible where bytes are wrong. Those must not prevent the start.
+ */
+export async function mayLackIdentities(connection: Connection, logger: Logger): Promise<boolean> {
+  try {
+    const [row] = await connection.query<{ has_gap: number | boolean }>(sql('identities_gap'));
+    return Boolean(row?.has_gap);
+  } catch (error) {
+    logger.error(
+      { err: error },
+      'Files of the store cannot be read, so missing identities are not searched for',
+    );
+    return false;
+  }
 }
 
 /** Throws a StoreOpenError if a part belongs to a table of the current state. */

@@ -147,6 +147,23 @@ describe('damaged files of the embedded store', () => {
       await service.stop();
     });
 
+  for (const table of ['decisions', 'event_identities'])
+    it(`do not prevent the start when bytes of ${table} are wrong`, async () => {
+      const directory = await storeDirectory();
+      const first = await startTestService({ dataDir: directory });
+      await sendDecision(first, decisionEvent());
+      await checkpointFrom(first, 1);
+      await first.stop();
+      const [part] = await partsOf(directory, table, '1');
+      clear(part as Part);
+
+      const service = await startTestService({ dataDir: directory });
+
+      expect(service.output()).to.contain('Files of the store cannot be read');
+      expect((await askLog(service, 'checkpoint')).status).to.equal(200);
+      await service.stop();
+    });
+
   it('are named by a backup and by its restore when their bytes are wrong', async () => {
     const [directory, restored, to] = [
       await storeDirectory(),
