@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile, syncName, syncTree } from '../durable-files.ts';
 import { StoreOpenError } from './open-faults.ts';
@@ -9,24 +9,41 @@ const TABLE_LEVELS = 3;
 /** The names of the tables whose files have been on the disk. */
 const listIn = (folder: string) => join(folder, 'tables.json');
 
+/** The engine finds the definitions of the tables through this link only, not if a copy has them in its place. */
+const LINK = 'metadata/default';
+
 /**
  * Throws a StoreOpenError if the definition or the data of a table are gone. The engine would make an empty table in their place, without
  * a message, and a revoked key would work again. Must come before the engine opens the folder. Tables that were being made when the
  * power was cut are not required.
  */
 export function requireTables(folder: string): void {
+  if (lstatSync(join(folder, LINK), { throwIfNoEntry: false })?.isDirectory())
+    throw damaged(`missing: the link ${LINK}`);
   if (!existsSync(listIn(folder))) return;
   const tables = tablesIn(folder);
-  const names = JSON.parse(readFileSync(listIn(folder), 'utf8')) as string[];
-  const lost = names.flatMap((name) => {
+  const lost = namesIn(folder).flatMap((name) => {
     const id = tables.get(name);
     if (id === undefined) return [`the definition of ${name}`];
     return existsSync(join(folder, 'store', id.slice(0, 3), id)) ? [] : [`the data of ${name}`];
   });
   if (lost.length === 0) return;
   const files = tables.size === 0 ? 'the definitions of all tables' : lost.join(', ');
-  throw new StoreOpenError(
-    `Files of the store are missing: ${files}. Put them back, or restore a backup. docs/operations.md says how, under "Damaged files".`,
+  throw damaged(`missing: ${files}`);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return JSON.parse(readFileSync(listIn(folder), 'utf8')) as string[];
+  } catch (error) {
+    if (error instanceof SyntaxError) throw damaged(`damaged: ${basename(listIn(folder))}`);
+    throw error;
+  }
+}
+
+function damaged(what: string): StoreOpenError {
+  return new StoreOpenError(
+    `Files of the store are ${what}. Put them back, or restore a backup. docs/operations.md says how, under "Damaged files".`,
   );
 }
 
@@ -42,7 +59,7 @@ export function keepTables(folder: string, hasChanged: boolean): void {
 /** The identifiers of the tables by their names, without those in memory. */
 function tablesIn(folder: string): Map<string, string> {
   const tables = new Map<string, string>();
-  for (const path of globSync('metadata/default/*.sql', { cwd: folder })) {
+  for (const path of globSync(`${LINK}/*.sql`, { cwd: folder })) {
     const text = readFileSync(join(folder, path), 'utf8');
     const [, id] = /^ATTACH TABLE _ UUID '([^']+)'[^]*^ENGINE = \w*MergeTree/m.exec(text) ?? [];
     if (id !== undefined) tables.set(basename(path, '.sql'), id);

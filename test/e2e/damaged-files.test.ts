@@ -1,5 +1,15 @@
 import { expect } from 'chai';
-import { existsSync, globSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DAY_MS } from '../../server/durations.ts';
 import { auditVerify } from '../../server/cli/audit/commands.ts';
@@ -212,6 +222,34 @@ describe('damaged files of the embedded store', () => {
       expect(code).to.equal(1);
       expect(output).to.match(new RegExp(`^Files of the store are missing: ${fault}. `, 'm'));
     });
+
+  it('prevent the start and the backup of a copy that has the definitions in place of the link to them', async () => {
+    const directory = await storeDirectory();
+    const link = join(directory, 'clickhouse', 'metadata', 'default');
+    const definitions = realpathSync(link);
+    rmSync(link);
+    cpSync(definitions, link, { recursive: true });
+
+    const { code, output } = await runService({ dataDir: directory, env: {} });
+    const made = await runGate({
+      dataDir: directory,
+      args: ['backup', '--to', join(temporaryDirectory(), 'to')],
+    });
+
+    expect([code, made.code]).to.deep.equal([1, 1]);
+    for (const text of [output, made.stderr])
+      expect(text).to.match(/^Files of the store are missing: the link metadata\/default\. /m);
+  });
+
+  it('prevent the start when the list of the tables is damaged', async () => {
+    const directory = await storeDirectory();
+    writeFileSync(join(directory, 'clickhouse', 'tables.json'), Buffer.alloc(300));
+
+    const { code, output } = await runService({ dataDir: directory, env: {} });
+
+    expect(code).to.equal(1);
+    expect(output).to.match(/^Files of the store are damaged: tables\.json\. /m);
+  });
 
   it('are no tables that a power cut took during the first start', async () => {
     const directory = await storeDirectory();
