@@ -99,10 +99,8 @@ export class Gates {
     await holdOpen(drainAll([...this.#open.values(), ...this.#closing]));
   }
 
-  async shutdown({
-    timeoutMs = SHUTDOWN_TIMEOUT_MS,
-  }: { timeoutMs?: number | undefined } = {}): Promise<void> {
-    checkType('shutdown: timeoutMs', 'number', timeoutMs);
+  async shutdown({ timeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<void> {
+    if (timeoutMs !== undefined) checkType('shutdown: timeoutMs', 'number', timeoutMs);
     for (const open of this.#open.values()) {
       for (const sender of open.senders) sender.close();
       this.#closing.add(open);
@@ -111,7 +109,10 @@ export class Gates {
     this.#hasAnnouncedLocalMode = false;
     const closing = [...this.#closing];
     const senders = closing.flatMap((open) => open.senders);
-    await within(Promise.all(senders.map((sender) => sender.finish())), timerMs(timeoutMs));
+    await within(
+      Promise.all(senders.map((sender) => sender.finish())),
+      timerMs(timeoutMs ?? SHUTDOWN_TIMEOUT_MS),
+    );
     for (const sender of senders) sender.destroy();
     await within(drainAll(closing), DESTROY_TIMEOUT_MS);
     for (const closed of closing) this.#closing.delete(closed);

@@ -234,6 +234,14 @@ describe('client batches', () => {
       expect(gate.stats().sent).to.equal(6);
     });
 
+    it('shutdown with a timeoutMs of null waits as without one', async () => {
+      const { gates, gate, emit } = open({ maxEvents: 1 });
+      emit(3);
+      await gates.shutdown({ timeoutMs: null as unknown as number });
+
+      expect(gate.stats()).to.include({ sent: 3, failed: 0 });
+    });
+
     it('shutdown takes no more events; what is left at its timeout fails', async () => {
       mock.on(DECISION_BATCH, { fault: 'hang' });
       const { gates, logger, gate, emit } = open({ maxEvents: 1 });
