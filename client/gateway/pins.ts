@@ -48,7 +48,8 @@ export class Pins {
         this.#held.add(name);
       } else {
         pinned.set(name, hash);
-        this.#held.delete(name);
+        // The list may name a tool twice.
+        if (!held.includes(name)) this.#held.delete(name);
       }
     }
     this.#keep(pinned);

@@ -114,6 +114,7 @@ export class Witnesses {
         // It may have grown again meanwhile.
         if (isDone && this.#grown.get(place) === grown) this.#grown.delete(place);
       } catch (error) {
+        this.#offeredAtMs.set(place, performance.now());
         logger.warn(
           { err: error, witness: name, project_id: projectId },
           'A witness did not sign a checkpoint',

@@ -293,6 +293,15 @@ describe('the MCP gateway', () => {
       expect(world.logger.at('warn').join()).to.include('held: search');
     });
 
+    it('is held when the list has its old description, too', () => {
+      const pins = new Pins(captureLogger());
+      const search = (description: string) => ({ name: 'search', description });
+      pins.check([search('Finds.')], null);
+
+      expect(pins.check([search('Changed.'), search('Finds.')], null)).to.deep.equal(['search']);
+      expect(pins.isHeld('search')).to.equal(true);
+    });
+
     it('is held in the next process, until the agent is registered again', async () => {
       const file = await temporaryFile('pins.json', '{"agent_version_id":"v-1","tools":{}}');
       const search = (description: string) => [{ name: 'search', description }];
