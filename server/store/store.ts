@@ -84,7 +84,7 @@ export function createStore(
   const engines = isCluster ? onCluster({ cluster, database: clickhouse.database }) : ONE_NODE;
   const merged = asyncInsertMs > 0 ? mergedInserts(asyncInsertMs) : undefined;
   const callers = new CallerCache();
-  const connectUnwatched = connector(clickhouse, { dataDir, engines, merged });
+  const connectUnwatched = connector(clickhouse, { folder, engines, merged });
   const connect: Connect = (...options) => callers.watch(connectUnwatched(...options));
   const writer = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
   const usageWriter = connect(EVENT_SETTINGS, INSERT_SILENCE_MS_MAX);
@@ -153,7 +153,7 @@ type Connect = (settings: ClickHouseSettings, silenceMsMax: number) => Connectio
 
 function connector(
   clickhouse: Config['clickhouse'],
-  { dataDir, engines, merged }: { dataDir: string; engines: Engines; merged: ClickHouseSettings | undefined },
+  { folder, engines, merged }: { folder: string; engines: Engines; merged: ClickHouseSettings | undefined },
 ): Connect {
   if (clickhouse !== undefined) {
     return (settings, silenceMsMax) =>
@@ -163,9 +163,8 @@ function connector(
         mergedInserts: merged,
       });
   }
-  const path = join(dataDir, EMBEDDED_FOLDER);
-  makeDirectory(path);
-  return (settings) => connectEmbedded(path, settings);
+  makeDirectory(folder);
+  return (settings) => connectEmbedded(folder, settings);
 }
 
 async function createDatabase(
