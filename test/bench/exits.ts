@@ -8,32 +8,20 @@ import { join } from 'node:path';
 import { listen } from '../support/listen.ts';
 import { makeCertificate, type Certificate } from '../support/certificates.ts';
 
-const EVENTS = 50;
-const CLIENT = new URL('../../client/dist/index.js', import.meta.url).href;
+const PROGRAM = new URL('exits-program.js', import.meta.url).pathname;
 
+/** How a program ends, with its exit code. */
 const ENDS = {
-  'the program ends': '',
-  'process.exit()': 'process.exit(0);',
-  'an uncaught error': "throw new Error('of the program');",
-  'await shutdown()': 'await shutdown();',
+  'the program ends': 0,
+  'process.exit()': 0,
+  'an uncaught error': 1,
+  'await shutdown()': 0,
 };
-
-const programOf = (batch: boolean, end: string): string => `
-import { configure, shutdown } from '${CLIENT}';
-import { listen, listen, listen } from '../support/listen.ts';
-const gate = configure({ apiKey: 'k', batch: ${String(batch)} });
-for (let n = 0; n < ${EVENTS}; n += 1) {
-  // An agent waits for its tools: no more than 32 events are in flight, and ten when it ends.
-  if (n % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  gate.emit({ agent_name: 'a', tool_name: 't', outcome: 'allow', arguments: { n } });
-}
-${end}
-`;
 
 type Scheme = 'http' | 'https';
 
 /** One program of one runtime. */
-type Case = { runtime: string; command: string[]; scheme: Scheme; batch: boolean; end: string };
+type Case = { command: string[]; scheme: Scheme; batch: boolean; end: keyof typeof ENDS };
 
 /** How many of 50 events arrive, and how many are reported as lost, for each way a program may end. Runtimes: `name=command,…`. */
 export async function benchExits({ runtimes }: { runtimes: string }): Promise<void> {
@@ -44,9 +32,9 @@ export async function benchExits({ runtimes }: { runtimes: string }): Promise<vo
       for (const scheme of ['http', 'https'] as const)
         for (const batch of [false, true]) {
           const cells: string[] = [];
-          for (const [name, end] of Object.entries(ENDS))
+          for (const end of Object.keys(ENDS) as (keyof typeof ENDS)[])
             cells.push(
-              `${name}: ${await arrived(folder, { runtime, command: command.split(' '), scheme, batch, end })}`,
+              `${end}: ${await arrived(folder, { command: command.split(' '), scheme, batch, end })}`,
             );
           console.log(`${runtime} ${scheme} ${batch ? 'batch' : 'single'} | ${cells.join(' | ')}`);
         }
@@ -56,14 +44,12 @@ export async function benchExits({ runtimes }: { runtimes: string }): Promise<vo
 }
 
 async function arrived(folder: string, { command, scheme, batch, end }: Case): Promise<string> {
-  const program = join(folder, 'program.mjs');
   const authority = join(folder, 'certificate.pem');
   const certificate = await makeCertificate();
   await writeFile(authority, certificate.cert);
-  await writeFile(program, programOf(batch, end));
   const server = await startServer(scheme, certificate);
   const [path = '', ...args] = command;
-  const child = spawn(path, [...args, program], {
+  const child = spawn(path, [...args, PROGRAM, String(batch), end], {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
@@ -75,8 +61,9 @@ async function arrived(folder: string, { command, scheme, batch, end }: Case): P
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
-  await once(child, 'close');
+  const [code] = (await once(child, 'close')) as [number | null];
   await server.close();
+  if (code !== ENDS[end]) throw new Error(`${path} ended with ${code}: ${errors}`);
   const lost = /lost"?: (\d+)/.exec(errors)?.[1] ?? '0';
   return `${server.events()} arrived, ${lost} told as lost`;
 }
