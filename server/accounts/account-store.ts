@@ -13,8 +13,13 @@ export type Account = {
   /** The owner of the address has proved it with a mailed token. Until then the account may be a stranger's. */
   is_claimed: boolean;
   password_hash: string;
-  /** Changes with the password. Sessions and reset tokens of an earlier epoch are invalid. */
+  /** Changes with the password. Sessions of an earlier epoch are invalid. */
   session_epoch: string;
+  /**
+   * The same for reset tokens. Until the account is claimed, it does not change, so that a stranger cannot keep the owner of the address
+   * out by changing the password.
+   */
+  reset_epoch: string;
   created_at: string;
   version: number;
 };
@@ -26,6 +31,7 @@ type AccountRow = {
   is_verified: number;
   is_claimed: number;
   password: [string, string];
+  reset_epoch: string;
   created_at: string;
   newest_version: string;
 };
@@ -86,13 +92,15 @@ export class AccountStore {
 
   #newAccount(email: string): Omit<Account, 'password_hash'> {
     const nowMs = this.#options.now();
+    const epoch = randomUUID();
     return {
       id: randomUUID(),
       email,
       email_folded: foldedEmail(email),
       is_verified: false,
       is_claimed: false,
-      session_epoch: randomUUID(),
+      session_epoch: epoch,
+      reset_epoch: epoch,
       created_at: new Date(nowMs).toISOString(),
       version: nowMs,
     };
@@ -133,9 +141,10 @@ export class AccountStore {
   }
 
   async #append(account: Account, changes: Change[], token = ''): Promise<void> {
-    const { id: account_id, is_verified: _verified, is_claimed: _claimed, ...columns } = account;
+    const { id: account_id, email, email_folded, password_hash, session_epoch, version } = account;
+    const columns = { account_id, email, email_folded, password_hash, session_epoch, version };
     const created_at = clickhouseTime(Date.parse(account.created_at));
-    const values = changes.map((change) => ({ ...columns, account_id, created_at, change }));
+    const values = changes.map((change) => ({ ...columns, created_at, change }));
     await this.#options.store.append({ table: 'accounts', values, token });
   }
 }

@@ -47,7 +47,7 @@ export class MailedTokens {
       kind: kind === 'invite' ? 'reset' : kind,
       account_id: account.id,
       email_folded: account.email_folded,
-      session_epoch: account.session_epoch,
+      session_epoch: account.reset_epoch,
       created_at: clickhouseTime(nowMs),
       expires_at: clickhouseTime(nowMs + AGE_MS_MAX[kind]),
     };
@@ -88,7 +88,7 @@ export class MailedTokens {
     const account = await accounts.find(row.email_folded);
     if (account === undefined || account.id !== row.account_id) throw tokenInvalid();
     // A reset invalidates all reset tokens mailed before it.
-    if (kind === 'reset' && account.session_epoch !== row.session_epoch) throw tokenInvalid();
+    if (kind === 'reset' && account.reset_epoch !== row.session_epoch) throw tokenInvalid();
     return account;
   }
 

@@ -7,6 +7,8 @@ import {
   mailedToken,
   newEmail,
   newPerson,
+  newVerifiedPerson,
+  PASSWORD,
   type Person,
   useToken,
 } from '../support/accounts.ts';
@@ -115,12 +117,37 @@ describe('an account that a stranger registered on the address of somebody else'
   it('is not verified by a password change while signed in', async () => {
     const email = newEmail();
     const { stranger, ways } = await registerOn(email);
-    const body = { password: 'correct horse battery', new_password: 'changed by the stranger' };
+    const body = { password: PASSWORD, new_password: 'changed by the stranger' };
     await call(service, '/v1/auth/change-password', { cookie: stranger.cookie, body });
 
     await reset(email);
 
     expect(await ways()).to.deep.equal([401, 403, 401]);
+  });
+
+  it('is lost by a link that was mailed before the stranger changed the password', async () => {
+    const email = newEmail();
+    const { stranger, ways } = await registerOn(email);
+    const token = await mailedToken(service, 'reset', email);
+    const body = { password: PASSWORD, new_password: 'changed by the stranger' };
+    const changed = await call(service, '/v1/auth/change-password', { cookie: stranger.cookie, body });
+
+    const uses = [
+      await useToken(service, 'reset', token, NEW_PASSWORD),
+      await useToken(service, 'reset', token, NEW_PASSWORD),
+    ];
+
+    expect([changed, ...uses].map(({ status }) => status)).to.deep.equal([204, 200, 400]);
+    expect(await ways()).to.deep.equal([401, 403, 401]);
+  });
+
+  it('keeps its reset links no longer than its password, once its address is verified', async () => {
+    const person = await newVerifiedPerson(service);
+    const token = await mailedToken(service, 'reset', person.email);
+    const body = { password: PASSWORD, new_password: NEW_PASSWORD };
+    await call(service, '/v1/auth/change-password', { cookie: person.cookie, body });
+
+    expect((await useToken(service, 'reset', token)).status).to.equal(400);
   });
 
   it('keeps its keys and members at a reset when its address was verified', async () => {
