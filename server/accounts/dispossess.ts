@@ -7,7 +7,7 @@ import type { Projects } from '../projects/projects.ts';
 export type DispossessDeps = {
   projects: Projects;
   members: Members;
-  bearerKeys: Pick<BearerKeys, 'list' | 'revoke'>;
+  bearerKeys: Pick<BearerKeys, 'revokeAll'>;
   /** Removes the webhook of a project. False when there is none. */
   removeWebhook: (projectId: string, changedBy: string) => Promise<boolean>;
   recordActivity: RecordActivity;
@@ -43,11 +43,8 @@ async function clearProject(
   await setRole(account.id, 'owner');
   for (const { account_id } of await members.list(projectId))
     if (account_id !== account.id) await setRole(account_id, undefined);
-  for (const { key_id, revoked_at } of await bearerKeys.list(projectId)) {
-    if (revoked_at !== null) continue;
-    await bearerKeys.revoke(projectId, key_id);
-    await recordActivity({ ...entry, event: 'key_revoked', detail: { key_id } });
-  }
+  const revoked = await bearerKeys.revokeAll(projectId);
+  await recordActivity(revoked.map((key_id) => ({ ...entry, event: 'key_revoked', detail: { key_id } })));
   if (await removeWebhook(projectId, account.id))
     await recordActivity({ ...entry, event: 'webhook_removed' });
 }

@@ -38,8 +38,8 @@ export type ActivityEntry = {
   detail?: Record<string, unknown>;
 };
 
-/** Records an activity. Resolves when it is durable. */
-export type RecordActivity = (entry: ActivityEntry) => Promise<void>;
+/** Records an activity, or several at once. Resolves when they are durable. */
+export type RecordActivity = (entries: ActivityEntry | ActivityEntry[]) => Promise<void>;
 
 export type ActivityItem = Required<Omit<ActivityEntry, 'actor'>> &
   Actor & { id: string; occurred_at: string };
@@ -54,7 +54,8 @@ type Page = {
 };
 
 export function createRecordActivity(store: BoundedStore, now: () => number): RecordActivity {
-  return (entry) => store.append({ table: 'activity', values: activityRow(entry, now()) });
+  return (entries) =>
+    store.append({ table: 'activity', values: [entries].flat().map((entry) => activityRow(entry, now())) });
 }
 
 export function activityRow(

@@ -60,7 +60,7 @@ export class EmitterCloses {
       const { project_id, stream, emitter, emitted, dropped, failed } = report;
       return [{ project_id, stream, emitter, received_at, emitted, dropped, failed }];
     });
-    if (values.length > 0) await this.#store.append({ table: 'emitter_closes', values });
+    await this.#store.append({ table: 'emitter_closes', values });
   }
 }
 

@@ -113,12 +113,12 @@ export class BearerKeys {
     return this.#registry.list(projectId);
   }
 
-  /** Revokes all keys that an account issued, and resolves with their ids. */
-  async revokeKeysOf(projectId: string, accountId: string): Promise<string[]> {
+  /** Revokes all keys of a project, or those that an account issued. Resolves with the ids of those that were not revoked before. */
+  async revokeAll(projectId: string, accountId?: string): Promise<string[]> {
     const keys = (await this.list(projectId)).filter(
-      ({ created_by, revoked_at }) => created_by === accountId && revoked_at === null,
+      ({ created_by, revoked_at }) => revoked_at === null && created_by === (accountId ?? created_by),
     );
-    for (const key of keys) await this.#revoke(key);
+    await this.#revoke(keys);
     return keys.map(({ key_id }) => key_id);
   }
 
@@ -126,12 +126,13 @@ export class BearerKeys {
   async revoke(projectId: string, keyId: string): Promise<boolean> {
     const record = (await this.list(projectId)).find(({ key_id }) => key_id === keyId);
     if (record === undefined) return false;
-    if (record.revoked_at === null) await this.#revoke(record);
+    if (record.revoked_at === null) await this.#revoke([record]);
     return true;
   }
 
-  async #revoke(record: KeyRecord): Promise<void> {
-    await this.#registry.write({ ...record, revoked_at: new Date(this.#now()).toISOString() });
+  async #revoke(keys: KeyRecord[]): Promise<void> {
+    const revoked_at = new Date(this.#now()).toISOString();
+    await this.#registry.write(keys.map((key) => ({ ...key, revoked_at })));
   }
 
   async #verifySignature(bearerKey: string): Promise<Claims> {

@@ -92,11 +92,12 @@ export class KeyRegistry {
     }));
   }
 
-  /** Resolves when the key is durable, as issued or as revoked. */
-  async write(key: KeyRecord): Promise<void> {
-    const nowMs = this.#options.now();
+  /** Resolves when the keys are durable, as issued or as revoked. */
+  async write(keys: KeyRecord | KeyRecord[]): Promise<void> {
+    const { connection, ready, now } = this.#options;
+    const nowMs = now();
     const time = (text: string | null) => (text === null ? null : clickhouseTime(Date.parse(text)));
-    const values = {
+    const rowOf = (key: KeyRecord) => ({
       ...key,
       created_at: time(key.created_at),
       expires_at: time(key.expires_at),
@@ -104,10 +105,11 @@ export class KeyRegistry {
       updated_at: clickhouseTime(nowMs),
       // A revocation replaces the issued row, even if the clocks of the two processes differ.
       version: key.revoked_at === null ? 0 : nowMs,
-    };
-    await this.#options.ready();
-    await append(this.#options.connection, { table: 'api_keys', values });
-    this.#learn(key);
+    });
+    await ready();
+    const all = [keys].flat();
+    await append(connection, { table: 'api_keys', values: all.map(rowOf) });
+    for (const key of all) this.#learn(key);
   }
 
   /** Keeps memory fresh until `close`. Does nothing without other writers on the store. */

@@ -18,7 +18,7 @@ export type MemberDeps = {
   ): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
   mailRequests: { post(request: { kind: 'invite'; email: string; address: string }): void };
   members: Members;
-  bearerKeys: { revokeKeysOf(projectId: string, accountId: string): Promise<string[]> };
+  bearerKeys: { revokeAll(projectId: string, accountId: string): Promise<string[]> };
   recordActivity: RecordActivity;
 };
 
@@ -164,10 +164,10 @@ type MemberCall = { caller: MemberCaller; params: { id: string }; readonly addre
 type Named = { account_id: string; email: string };
 
 function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
-  const record = (
+  const entryOf = (
     { caller: { actor }, params, address }: MemberCall,
     entry: Pick<ActivityEntry, 'event' | 'detail'>,
-  ) => recordActivity({ ...entry, project_id: params.id, actor, address });
+  ) => ({ ...entry, project_id: params.id, actor, address });
   const change = async (call: MemberCall, { account_id, email }: Named, roleFrom: Change) => {
     const membership = {
       projectId: call.params.id,
@@ -175,7 +175,7 @@ function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
       changedBy: call.caller.actor.account_id,
     };
     const entry = memberEntry({ account_id, email }, await members.change(membership, roleFrom));
-    if (entry !== undefined) await record(call, entry);
+    if (entry !== undefined) await recordActivity(entryOf(call, entry));
   };
   const remove = (call: MemberCall, member: Named) =>
     change(call, member, (held, own) => {
@@ -184,8 +184,10 @@ function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
       return undefined;
     });
   const revokeKeys = async (call: MemberCall, accountId: string) => {
-    const revoked = await bearerKeys.revokeKeysOf(call.params.id, accountId);
-    for (const key_id of revoked) await record(call, { event: 'key_revoked', detail: { key_id } });
+    const revoked = await bearerKeys.revokeAll(call.params.id, accountId);
+    await recordActivity(
+      revoked.map((key_id) => entryOf(call, { event: 'key_revoked', detail: { key_id } })),
+    );
     return revoked;
   };
   return { change, remove, revokeKeys };

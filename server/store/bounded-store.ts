@@ -3,7 +3,7 @@ import type { Connection, QueryParams } from './connection.ts';
 import { StoreError } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** A row to add, or several with the same columns, in one insert. Of several inserts with one token, the store keeps only the first. */
+/** A row to add, or any number with the same columns, in one insert. Of several inserts with one token, the store keeps only the first. */
 type Append = { table: string; values: Record<string, unknown> | Record<string, unknown>[]; token?: string };
 
 /**
@@ -45,11 +45,12 @@ export function createBoundedStore(
 }
 
 /** Adds rows on a connection without these bounds. */
-export function append(
+export async function append(
   connection: Pick<Connection, 'insert'>,
   { table, values, token = '' }: Append,
 ): Promise<void> {
   const rows = [values].flat();
+  if (rows.length === 0) return;
   const lines = rows.map((row) => JSON.stringify(Object.values(row)));
-  return connection.insert({ table, columns: Object.keys(rows[0] ?? {}), lines, token });
+  await connection.insert({ table, columns: Object.keys(rows[0] ?? {}), lines, token });
 }

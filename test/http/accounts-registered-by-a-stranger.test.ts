@@ -12,7 +12,7 @@ import {
   type Person,
   useToken,
 } from '../support/accounts.ts';
-import { ingest, issue } from '../support/keys.ts';
+import { ingest, issue, type Key, keysPath } from '../support/keys.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 const NEW_PASSWORD = 'the holder of the address';
@@ -51,6 +51,7 @@ describe('an account that a stranger registered on the address of somebody else'
   it('loses its sessions, keys, webhook and members when the owner of the address resets the password', async () => {
     const email = newEmail();
     const { stranger, ways } = await registerOn(email);
+    await issue(service, stranger);
     const before = await ways();
 
     const status = (await reset(email)).status;
@@ -61,6 +62,9 @@ describe('an account that a stranger registered on the address of somebody else'
       members: [[stranger.id, 'owner']],
       webhook: null,
     });
+    const { items } = await jsonOf<{ items: Key[] }>(call(service, keysPath(stranger), { cookie }));
+    const times = new Set(items.map(({ revoked_at }) => revoked_at));
+    expect([items.length, times.size], 'very many keys would delay a reset').to.deep.equal([2, 1]);
   });
 
   it('gets a project back that the stranger left to another owner', async () => {

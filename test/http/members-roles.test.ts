@@ -9,7 +9,7 @@ import {
   type Person,
 } from '../support/accounts.ts';
 import { decisionEvent } from '../support/events.ts';
-import { ingest, issue, keysPath, revoke } from '../support/keys.ts';
+import { ingest, issue, type Key, keysPath, revoke } from '../support/keys.ts';
 import { codeOf as rawCodeOf, holdBody } from '../support/raw-http.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
@@ -170,6 +170,19 @@ describe('members removed with revoke_keys=true', () => {
     );
     expect(items.map(({ event }) => event)).to.deep.equal(['key_revoked', 'key_revoked', 'member_removed']);
     expect((await removeWithKeys(owner, removed)).status).to.equal(404);
+  });
+
+  it('lose all keys at once, however many they issued', async () => {
+    const issued = [await keyOf(removed), await keyOf(removed), await keyOf(removed)];
+
+    await removeWithKeys(owner, removed);
+
+    const { items } = await jsonOf<{ items: Key[] }>(call(service, keysPath(owner), owner));
+    const ids = issued.map(({ key_id }) => key_id);
+    const times = items.flatMap(({ key_id, revoked_at }) => (ids.includes(key_id) ? [revoked_at] : []));
+    expect(times)
+      .to.deep.equal(ids.map(() => times[0]))
+      .and.not.include(null);
   });
 
   it('keep them by default, and lose them by a later call', async () => {
