@@ -19,6 +19,7 @@ import {
 import { nextTimeCursor, parseTimeCursor } from '../http/time-cursor.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../limits.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
+import { hasRole } from '../rights.ts';
 import { bodyInvalid } from '../validate.ts';
 import { STATES } from './alert.ts';
 import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
@@ -98,11 +99,14 @@ export function alertEndpoints({
     await recordActivity({ event, project_id: id, detail, actor, address });
     return settings;
   };
-  const told = ({ project_id, rules, mutedUntilMs, webhook }: AlertSettings) => ({
+  const told = ({ project_id, rules, mutedUntilMs, webhook }: AlertSettings, { role }: MemberCaller) => ({
     project_id,
     rules,
     muted_until: mutedUntilMs > now() ? new Date(mutedUntilMs).toISOString() : null,
-    webhook: webhook === undefined ? null : { url: webhook.url },
+    webhook:
+      webhook === undefined
+        ? null
+        : { url: hasRole(role, 'admin') ? webhook.url : new URL(webhook.url).origin },
   });
   return [
     endpoint({
@@ -151,10 +155,11 @@ export function alertEndpoints({
       path: '/v1/projects/{id}/alerts/settings',
       id: 'readAlertSettings',
       summary: 'Read the alert settings',
-      description: 'Which rules are on, and who is notified. All rules are off by default.',
+      description:
+        'Which rules are on, and who is notified. All rules are off by default. The address of the webhook may hold a token, so viewers and editors see only its origin.',
       allow: { role: 'viewer' },
       answers: { 200: { description: 'The settings', schema: SETTINGS } },
-      handle: async ({ params: { id } }) => told(await alertSettings.of(id)),
+      handle: async ({ caller, params: { id } }) => told(await alertSettings.of(id), caller),
     }),
     endpoint({
       ...OF_PROJECT,
@@ -178,7 +183,7 @@ export function alertEndpoints({
           mutedUntilMs:
             muted_until === undefined ? held.mutedUntilMs : (parseRfc3339(muted_until ?? '') ?? 0),
         }));
-        return told(settings);
+        return told(settings, call.caller);
       },
     }),
     endpoint({

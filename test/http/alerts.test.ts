@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { call, codeOf, jsonOf } from '../support/accounts.ts';
+import { call, codeOf, jsonOf, newMember, newPerson } from '../support/accounts.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
 type Settings = {
@@ -91,6 +91,28 @@ describe('the alert settings of a project', () => {
       .and.contain('"event":"webhook_set"')
       .and.contain('hooks.example.com')
       .and.not.to.contain('secret-path');
+  });
+
+  it('show the whole address of a webhook, which may hold a token, only to those who may set it', async () => {
+    const owner = await newPerson(service);
+    const path = `/v1/projects/${owner.project.id}/alerts`;
+    const url = 'https://hooks.example.com:8443/secret-path?token=secret';
+    await call(service, `${path}/webhook`, { method: 'PUT', cookie: owner.cookie, body: { url } });
+    const urlFor = async ({ cookie }: { cookie: string }, more = {}) =>
+      (await jsonOf<Settings>(call(service, `${path}/settings`, { cookie, ...more }))).webhook?.url;
+    const [viewer, editor, admin] = [
+      await newMember(service, owner, 'viewer'),
+      await newMember(service, owner, 'editor'),
+      await newMember(service, owner, 'admin'),
+    ];
+
+    const whole = [await urlFor(owner), await urlFor(admin)];
+    const change = { method: 'PUT', body: { rules: { silence: true } } };
+    const short = [await urlFor(viewer), await urlFor(editor), await urlFor(editor, change)];
+
+    expect(whole).to.deep.equal([url, url]);
+    expect(short).to.deep.equal(Array(3).fill('https://hooks.example.com:8443'));
+    expect(await urlFor(owner)).to.equal(url);
   });
 
   it('refuse a cursor of another list', async () => {
