@@ -19,6 +19,12 @@ const found = (pattern: string) => git('grep', '-IoE', pattern, '--', '.', ':!te
 const protocol = text('docs/protocol.md');
 const variablesOf = (source: string) => [...new Set(source.match(/\b(?:GATE|MAILER)_[A-Z_]+\b/g))];
 
+/** The statuses that any call may have. */
+const OF_EVERY_CALL = ['431', '500'];
+
+const sectionOf = (document: string, heading: string) =>
+  document.split(`\n${heading}\n`)[1]?.split('\n### ')[0] ?? '';
+
 /** As GitHub makes the anchor of a heading. */
 const anchorOf = (heading: string) =>
   heading
@@ -56,6 +62,17 @@ describe('the documents', () => {
       ['', '/v1/projects/{id}/audit', '/v1/projects/{id}'].map((head) => path.replace(head, head && '…'));
     const isNamed = (path: string) => namesOf(path).some((name) => protocol.includes(` ${name}\``));
     expect(paths.filter((path) => !isNamed(path))).to.deep.equal([]);
+  });
+
+  it('list the statuses of ingest', () => {
+    const { paths } = openapiDocument(DECLARATIONS);
+    const declared = (path: string) =>
+      Object.keys(Object(paths[path])['post'].responses).filter((status) => !OF_EVERY_CALL.includes(status));
+    const listed = (heading: string) =>
+      Array.from(sectionOf(protocol, heading).matchAll(/^\| (\d{3}) /gm), ([, status]) => status);
+
+    expect(listed('### `POST /v1/audit/decisions`')).to.deep.equal(declared('/v1/audit/decisions'));
+    expect(listed('### Batches')).to.deep.equal(declared('/v1/audit/decisions/batch'));
   });
 
   it('name every variable of the service and of the client', () => {
