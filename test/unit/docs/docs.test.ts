@@ -82,6 +82,15 @@ describe('the documents', () => {
     expect(missing(variablesOf(text('client/config.ts')), text('docs/client.md'))).to.deep.equal([]);
   });
 
+  it('name every option of the client', () => {
+    const [, options = ''] = /const OPTIONS[^]*?\{\n([^]*?)\n\};/.exec(text('client/options.ts')) ?? [];
+    const names = Array.from(options.matchAll(/^ +(\w+): /gm), ([, name = '']) => name);
+    const readme = text('client/README.md');
+
+    expect(names).to.have.length.above(20);
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(readme))).to.deep.equal([]);
+  });
+
   it('link to files and headings that exist', () => {
     const broken: string[] = [];
     for (const file of git('ls-files', '*.md')) {
