@@ -4,7 +4,7 @@ import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 
-/** The first six concern an account, the others concern a project. */
+/** Those up to `logout` concern an account, the others concern a project. */
 export type ActivityEvent =
   | 'account_registered'
   | 'email_verified'
