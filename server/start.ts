@@ -16,21 +16,24 @@ async function start(): Promise<void> {
   const config = readConfig();
   const logger = createLogger(config.logLevel);
   if (isOverseer(config)) return oversee(config, logger);
-  const service = await startService(config, logger);
+  const starting = startService(config, logger);
+  let started: Service | undefined;
+  // An exit while the embedded engine is at work may crash. With a server, nothing needs an end before the service has started.
+  stopOnSignal(async () => (config.clickhouse === undefined ? await starting : started)?.stop());
+  const service = (started = await starting);
   logger.info({ url: service.url, store: service.store }, 'Gatehouse is listening');
   for (const warning of configWarnings(config)) logger.warn(warning);
-  stopOnSignal(service);
   allocateYoung();
   if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));
 
-  function stopOnSignal(running: Service): void {
+  function stopOnSignal(end: () => Promise<void>): void {
     let isStopping = false;
     const stop = (signal: string) => {
       if (isStopping) return;
       isStopping = true;
       logger.info({ signal }, 'Stopping');
       setTimeout(() => process.exit(1), STOP_MS_MAX).unref();
-      running.stop().then(
+      end().then(
         () => process.exit(0),
         (error: unknown) => {
           logger.error({ err: error }, 'The stop failed');

@@ -1,12 +1,21 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tally } from '../support/audit.ts';
 import { runOnStore } from '../support/engine.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, startLoad } from '../support/load.ts';
+import { listen } from '../support/listen.ts';
 import { head, openRaw, type RawConnection } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import {
+  spawnService,
+  startTestService,
+  storeDirectory,
+  temporaryDirectory,
+  type TestService,
+} from '../support/service.ts';
 
 const STOP_MS_MAX = 10_000;
 /** A request sent this long after the signal met a service that was still finishing. */
@@ -130,5 +139,22 @@ describe('SIGTERM', () => {
       () => true,
     );
     expect(refused).to.equal(true);
+  });
+
+  it('while the service starts: exits with 0', async () => {
+    const child = spawnService({ dataDir: await storeDirectory(), env: {} });
+    child.stdout?.once('data', () => child.kill('SIGTERM'));
+
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+
+  it('while the service waits for its ClickHouse server: exits with 0', async () => {
+    const silent = createServer().unref();
+    const env = { GATE_CLICKHOUSE_URL: `http://127.0.0.1:${await listen(silent)}` };
+    const child = spawnService({ dataDir: temporaryDirectory(), env });
+    silent.once('connection', () => child.kill('SIGTERM'));
+
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    silent.close();
   });
 });
