@@ -51,8 +51,8 @@ export async function readSummary(reads: AuditReads, scope: ReadScope) {
     decisions.query<SummaryRow>(sql('summary'), asked, scope),
     isFiltered(scope.filters) ? undefined : completenessOf(reads, scope, ['decisions']),
   ]);
-  const totals = countsOf(rows.find(({ facet }) => facet === '') ?? NOTHING);
   const listed = (wanted: SummaryRow['facet']) => rows.filter(({ facet }) => facet === wanted);
+  const totals = countsOf(listed('')[0] ?? NOTHING);
   const [agents, roles, tools] = [listed('agent'), listed('role'), listed('tool')];
   return {
     ...scopeFields(scope),

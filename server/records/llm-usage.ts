@@ -44,15 +44,12 @@ type BreakdownRow = Sums & { [Key in keyof Sums as `all_${Key}`]: Sums[Key] } & 
 export async function readLlmUsage({ days }: AuditReads, scope: ReadScope) {
   const asked = { ...(await countedOf(days.llmInvocations, scope, HOUR_SECONDS)), limit: GROUPS_MAX };
   const rows = await days.llmInvocations.query<UsageRow>(sql('llm_usage'), asked, scope);
-  const groups = <Key extends string>(wanted: UsageRow['facet'], key: Key) =>
-    rows
-      .filter(({ facet }) => facet === wanted)
-      .map((row) => ({ [key]: row.name, ...usageOf(row) }) as Record<Key, string> & Usage);
+  const listed = (wanted: UsageRow['facet']) => rows.filter(({ facet }) => facet === wanted);
   return {
     ...scopeFields(scope),
-    totals: usageOf(rows.find(({ facet }) => facet === '') ?? NOTHING),
-    by_model: groups('model', 'model'),
-    by_agent: groups('agent', 'agent_name'),
+    totals: usageOf(listed('')[0] ?? NOTHING),
+    by_model: listed('model').map((row) => ({ model: row.name, ...usageOf(row) })),
+    by_agent: listed('agent').map((row) => ({ agent_name: row.name, ...usageOf(row) })),
   };
 }
 
@@ -107,8 +104,6 @@ function othersOf(rows: BreakdownRow[]) {
   };
   return { entries: first.entries - rows.length, ...usageOf({ calls: Number(left('calls')), ...sums }) };
 }
-
-type Usage = ReturnType<typeof usageOf>;
 
 /** cost_usd sums known costs; a call without a cost adds nothing. */
 function usageOf(row: Sums) {
