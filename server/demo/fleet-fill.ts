@@ -1,6 +1,7 @@
 import type { AgentSaver } from '../agents/agent-saver.ts';
 import type { Flushes } from '../commit/flush-numbers.ts';
 import type { Connection } from '../store/connection.ts';
+import { type Stream, STREAMS } from '../records/ledger.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime } from '../store/time.ts';
 import { FLEET_AGENTS, manifestOf, policyOf } from './fleet-agents.ts';
@@ -24,9 +25,6 @@ export type FleetOptions = {
   onProgress?: (progress: FleetProgress) => void;
 };
 export type FleetProgress = { step: 'write' | 'merge'; done: number; of: number; rows: number };
-
-const STREAMS = ['decisions', 'llm_invocations'] as const;
-type Stream = (typeof STREAMS)[number];
 
 const DECISIONS_PER_CALL = 4;
 /** Its senders end without a close report. */
