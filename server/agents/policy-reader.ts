@@ -6,10 +6,6 @@ import type { AgentStore } from './agent-store.ts';
 import { type AgentVersion, fetchBody } from './agent-version.ts';
 import { type BundleSigner, expiryOf } from './bundle-signer.ts';
 
-type Directory = Pick<AgentDirectory, 'latestVersionId'>;
-type Store = Pick<AgentStore, 'find'>;
-type Signer = Pick<BundleSigner, 'dueAtMs'>;
-
 /** The answer to a policy fetch, ready to send. */
 type ServedPolicy = {
   agent_version_id: string;
@@ -21,9 +17,9 @@ type ServedPolicy = {
 };
 
 type PolicyReaderOptions = {
-  directory: Directory;
-  store: Store;
-  signer: Signer;
+  directory: Pick<AgentDirectory, 'latestVersionId'>;
+  store: Pick<AgentStore, 'find'>;
+  signer: Pick<BundleSigner, 'dueAtMs'>;
   /** Signs the latest version again if necessary. */
   sign: (projectId: string, agentName: string) => Promise<AgentVersion | undefined>;
   logger?: Logger | undefined;
