@@ -101,6 +101,5 @@ export function createAccountServices({ store, bearerKeys, removeWebhook, mailer
         now,
       }),
     },
-    findInvitee: (email: string, address: string) => accounts.findInvitee(email, address),
   };
 }

@@ -1,4 +1,5 @@
 import type { MemberCaller } from '../access/access.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
@@ -11,11 +12,7 @@ import { Type } from '../type.ts';
 
 export type MemberDeps = {
   accountStore: { emailsOf(accountIds: string[]): Promise<Map<string, string>> };
-  /** The account that may become a member. An unverified one is invited. */
-  findInvitee(
-    email: string,
-    address: string,
-  ): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
+  accounts: Pick<Accounts, 'findInvitee'>;
   mailRequests: { post(request: { kind: 'invite'; email: string; address: string }): void };
   members: Members;
   bearerKeys: { revokeAll(projectId: string, accountId: string): Promise<string[]> };
@@ -77,7 +74,7 @@ export function memberEndpoints(deps: MemberDeps) {
         const { email, role } = call.body;
         requireMayManage(call.caller.role, role);
         await additions.consume(call.caller.actor.account_id);
-        const account = await deps.findInvitee(email, call.address);
+        const account = await deps.accounts.findInvitee(email, call.address);
         if (account === undefined)
           throw new RequestError('not_found', 'There is no account with that verified e-mail address');
         await change(call, { account_id: account.id, email: account.email }, (held, own) => {
