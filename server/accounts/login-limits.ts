@@ -6,8 +6,8 @@ import {
   SIGNED_IN_ADDRESSES_MAX,
 } from '../limits.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
+import { sha256Hex } from '../sha256.ts';
 import { foldedEmail } from './account-store.ts';
-import { hashOfSecret } from './secret.ts';
 
 type Caller = { email: string; address: string };
 
@@ -60,5 +60,5 @@ export class LoginLimits {
 
 /** Hashed, so that keys have a fixed size whatever was sent as an e-mail. */
 export function accountKey(email: string): string {
-  return hashOfSecret(foldedEmail(email));
+  return sha256Hex(foldedEmail(email));
 }

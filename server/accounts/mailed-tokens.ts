@@ -3,12 +3,13 @@ import { RequestError } from '../errors.ts';
 import { INVITE_TOKEN_MS_MAX, RESET_TOKEN_MS_MAX, VERIFY_TOKEN_MS_MAX } from '../limits.ts';
 import type { TokenMailKind } from '../mail/messages.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
+import { sha256Hex } from '../sha256.ts';
 import { claim } from '../store/claim.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, msFromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
-import { hashOfSecret, newSecret } from './secret.ts';
+import { newSecret } from './secret.ts';
 
 type TokenRow = {
   kind: TokenMailKind;
@@ -42,7 +43,7 @@ export class MailedTokens {
     const token = newSecret();
     const nowMs = this.#options.now();
     const values = {
-      token_hash: hashOfSecret(token),
+      token_hash: sha256Hex(token),
       // An invitation sets the first password.
       kind: kind === 'invite' ? 'reset' : kind,
       account_id: account.id,
@@ -57,7 +58,7 @@ export class MailedTokens {
 
   /** The account of a reset token. Setting the new password uses the token up. */
   findReset(token: string): Promise<Account> {
-    return this.#accountOf('reset', hashOfSecret(token));
+    return this.#accountOf('reset', sha256Hex(token));
   }
 
   /**
@@ -65,15 +66,17 @@ export class MailedTokens {
    * rejected with token_invalid.
    */
   async useVerify(token: string, work: (account: Account) => Promise<void>): Promise<Account> {
-    const token_hash = hashOfSecret(token);
+    const { store, mutex, now } = this.#options;
+    const token_hash = sha256Hex(token);
     const account = await this.#accountOf('verify', token_hash);
     const use_id = randomUUID();
-    const first = await claim(this.#options.mutex, `token:${token_hash}`, {
-      find: () => this.#firstUse(token_hash),
+    const first = await claim(mutex, `token:${token_hash}`, {
+      find: async () =>
+        (await store.query<{ use_id: string }>(sql('mailed_token_use'), { token_hash }))[0]?.use_id,
       write: async (claimToken) => {
         await work(account);
-        const values = { token_hash, used_at: clickhouseTime(this.#options.now()), use_id };
-        await this.#options.store.append({ table: 'mailed_token_uses', values, token: claimToken });
+        const values = { token_hash, used_at: clickhouseTime(now()), use_id };
+        await store.append({ table: 'mailed_token_uses', values, token: claimToken });
       },
     });
     if (first !== use_id) throw tokenInvalid();
@@ -90,11 +93,6 @@ export class MailedTokens {
     // A reset invalidates all reset tokens mailed before it.
     if (kind === 'reset' && account.reset_epoch !== row.session_epoch) throw tokenInvalid();
     return account;
-  }
-
-  async #firstUse(token_hash: string): Promise<string | undefined> {
-    const rows = await this.#options.store.query<{ use_id: string }>(sql('mailed_token_use'), { token_hash });
-    return rows[0]?.use_id;
   }
 }
 

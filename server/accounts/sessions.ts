@@ -10,7 +10,7 @@ import { sql } from '../store/sql.ts';
 import { clickhouseTime, msFromClickhouse, rfc3339FromClickhouse } from '../store/time.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import type { Account, AccountStore } from './account-store.ts';
-import { hashOfSecret, newSecret } from './secret.ts';
+import { newSecret } from './secret.ts';
 
 type SessionRow = {
   account_id: string;
@@ -59,14 +59,14 @@ export class Sessions {
       address,
       user_agent: userAgent.slice(0, USER_AGENT_CHARS_MAX),
     };
-    await this.#append(hashOfSecret(secret), row, nowMs);
+    await this.#append(sha256Hex(secret), row, nowMs);
     return secret;
   }
 
   /** Undefined for an unknown, ended or expired session. */
   async find(secret: string): Promise<Session | undefined> {
     const { accounts, now } = this.#options;
-    const session_hash = hashOfSecret(secret);
+    const session_hash = sha256Hex(secret);
     const row = await this.#read(session_hash);
     if (row === undefined || row.is_ended === 1 || this.#isExpired(row)) return undefined;
     const account = await accounts.find(row.email_folded);

@@ -58,7 +58,7 @@ export class SingleSignOn {
     const { accounts, mutex, store, now } = this.#deps;
     const { issuer, subject } = person;
     const { email_folded } = await claim(mutex, `identity:${issuer} ${subject}`, {
-      find: () => this.#find(person),
+      find: async () => (await store.query<Identity>(sql('account_identity'), { issuer, subject }))[0],
       write: async (token) => {
         const account = (await this.#linkable(person)) ?? (await this.#register(person, address));
         const values = { issuer, subject, account_id: account.id, email_folded: account.email_folded };
@@ -69,11 +69,6 @@ export class SingleSignOn {
     const account = await accounts.find(email_folded);
     if (account === undefined) throw new Error('An identity of single sign-on has no account');
     return account;
-  }
-
-  async #find({ issuer, subject }: Person): Promise<Identity | undefined> {
-    const rows = await this.#deps.store.query<Identity>(sql('account_identity'), { issuer, subject });
-    return rows[0];
   }
 
   async #linkable({ email }: Person): Promise<Account | undefined> {
