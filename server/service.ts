@@ -32,7 +32,7 @@ import { Sequencer } from './log/sequencer.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics.ts';
 import { warnOfBrokenParts, warnOfLogKey, warnOfLostRootKey, warnOfWrongRootKey } from './start-warnings.ts';
-import { findBrokenParts, mayLackIdentities, requireInForce } from './store/broken-parts.ts';
+import { findBrokenParts, mayLackIdentities, requireCurrentState } from './store/broken-parts.ts';
 import type { Connection } from './store/connection.ts';
 import { waitForSchema } from './store/initialize-with-retry.ts';
 import { fatalStoreFault } from './store/open-faults.ts';
@@ -71,7 +71,7 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     }),
   );
   const brokenParts = isSoleWriter ? await findBrokenParts(store.background) : [];
-  requireInForce(brokenParts);
+  requireCurrentState(brokenParts);
   metrics.brokenParts.set(brokenParts.length);
   if (brokenParts.length > 0) warnOfBrokenParts(brokenParts, logger);
   const isDamaged = (name: string) => brokenParts.some(({ table }) => table === name);

@@ -28,8 +28,8 @@ export async function openStore(config: Config, { mayCreate = false } = {}): Pro
   // An interruption would leave the migration lock behind.
   const store = createStore(config, createLogger('silent'), {
     mayCreate,
-    isPatient: true,
-    tell: showProgress,
+    waitsForMigration: true,
+    showProgress,
   });
   try {
     await store.ready();

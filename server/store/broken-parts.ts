@@ -55,11 +55,11 @@ export async function mayLackIdentities(connection: Connection, logger: Logger):
 }
 
 /** Throws a StoreOpenError if a part belongs to a table of the current state. */
-export function requireInForce(parts: BrokenPart[]): void {
-  const inForce = parts.filter(({ table }) => !RECORDS.has(table));
-  if (inForce.length === 0) return;
+export function requireCurrentState(parts: BrokenPart[]): void {
+  const current = parts.filter(({ table }) => !RECORDS.has(table));
+  if (current.length === 0) return;
   throw new StoreOpenError(
-    `Files of the store are damaged: ${nameParts(inForce).join(', ')}. What is in them would no longer be in force, such as ` +
+    `Files of the store are damaged: ${nameParts(current).join(', ')}. What is in them would no longer be in force, such as ` +
       'that a key is revoked, so the service does not start. docs/operations.md says how to restore them, under "Damaged files".',
   );
 }

@@ -5,7 +5,7 @@ import { readMigrations, type Migration } from './sql.ts';
 import { clickhouseCode } from './store-error.ts';
 
 /** Takes a line of progress. */
-export type Tell = (line: string) => void;
+export type ShowProgress = (line: string) => void;
 
 /** A newer Gatehouse made the store. This one must not touch it. */
 export class SchemaTooNewError extends Error {
@@ -36,17 +36,17 @@ const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
 export async function migrate(
   connection: Connection,
   engines = ONE_NODE,
-  tell: Tell = () => undefined,
+  showProgress: ShowProgress = () => undefined,
 ): Promise<boolean> {
   for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
   if ((await readSchema(connection)).pending.length === 0) return false;
-  await lock(connection, engines, tell);
+  await lock(connection, engines, showProgress);
   try {
     // Read again: another process may have migrated while this one waited for the lock.
     const { version, pending } = await readSchema(connection);
     const newest = pending.at(-1)?.version;
     if (version > 0 && newest !== undefined)
-      tell(`Migrating the schema from version ${version} to ${newest}`);
+      showProgress(`Migrating the schema from version ${version} to ${newest}`);
     for (const migration of pending) await apply(migration, { connection, engines });
     return true;
   } finally {
@@ -78,7 +78,7 @@ async function apply(
 }
 
 /** CREATE TABLE without IF NOT EXISTS succeeds for one process only. A lock whose owner died is broken after a minute. */
-async function lock(connection: Connection, engines: Engines, tell: Tell): Promise<void> {
+async function lock(connection: Connection, engines: Engines, showProgress: ShowProgress): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     try {
       return await connection.command(engines.everywhere(CREATE_LOCK));
@@ -94,7 +94,7 @@ async function lock(connection: Connection, engines: Engines, tell: Tell): Promi
       }
       if (age === undefined && !isTaken(error)) throw error;
       if (isFirst)
-        tell(
+        showProgress(
           `Another process is migrating the schema. If it was killed, this one continues after ${LOCK_AGE_SECONDS_MAX} seconds`,
         );
       await sleep(LOCK_WAIT_MS);

@@ -24,7 +24,7 @@ export const READ_SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 0,
 };
 // In this process, all statements share the CPUs: those that do not hold up a write get a lower priority.
-export const BEHIND_WRITES: ClickHouseSettings = { os_threads_nice_value_query: 10 };
+export const LOW_PRIORITY: ClickHouseSettings = { os_threads_nice_value_query: 10 };
 // A lookup or a round of the log reads hundreds of small pieces. By default another thread at normal priority reads each of them, which
 // takes longer.
 export const READS_IN_PLACE: ClickHouseSettings = { local_filesystem_read_method: 'pread' };

@@ -11,11 +11,11 @@ import { type Engines, onCluster, ONE_NODE } from './engines.ts';
 import { Handover } from './handover.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
 import { initializeWithRetry } from './initialize-with-retry.ts';
-import { migrate, type Tell } from './migrate.ts';
+import { migrate, type ShowProgress } from './migrate.ts';
 import { StoreInUseError } from './open-faults.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 import {
-  BEHIND_WRITES,
+  LOW_PRIORITY,
   EVENT_SETTINGS,
   mergedInserts,
   READ_SETTINGS,
@@ -68,15 +68,19 @@ type StoreOptions = {
   /** If false, a missing database is not created, and every statement fails because of it. */
   mayCreate?: boolean;
   /** `ready` also waits for a server for as long as creating or migrating the schema takes. */
-  isPatient?: boolean;
+  waitsForMigration?: boolean;
   /** Takes the progress of a migration. */
-  tell?: Tell;
+  showProgress?: ShowProgress;
 };
 
 export function createStore(
   { clickhouse, cluster, dataDir, asyncInsertMs }: Config,
   logger: Logger,
-  { mayCreate = true, isPatient = false, tell = (line) => logger.info(line) }: StoreOptions = {},
+  {
+    mayCreate = true,
+    waitsForMigration = false,
+    showProgress = (line) => logger.info(line),
+  }: StoreOptions = {},
 ): Store {
   const isEmbedded = clickhouse === undefined;
   const isCluster = !isEmbedded && cluster !== undefined;
@@ -92,11 +96,11 @@ export function createStore(
   const lookups = connect({ ...WRITE_SETTINGS, ...readInPlace }, STATEMENT_WAIT_MS_MAX);
   const uncached = connect(WRITE_SETTINGS, STATEMENT_WAIT_MS_MAX);
   const accounts = isEmbedded ? callers.answer(uncached) : uncached;
-  const standBack = isEmbedded ? BEHIND_WRITES : {};
-  const log = connect({ ...WRITE_SETTINGS, ...readInPlace, ...standBack }, BACKGROUND_SILENCE_MS_MAX);
-  const background = connect({ ...WRITE_SETTINGS, ...standBack }, BACKGROUND_SILENCE_MS_MAX);
+  const lowPriority = isEmbedded ? LOW_PRIORITY : {};
+  const log = connect({ ...WRITE_SETTINGS, ...readInPlace, ...lowPriority }, BACKGROUND_SILENCE_MS_MAX);
+  const background = connect({ ...WRITE_SETTINGS, ...lowPriority }, BACKGROUND_SILENCE_MS_MAX);
   const reads = createReadPool((settings) =>
-    connect({ ...READ_SETTINGS, ...standBack, ...settings }, READ_SILENCE_MS_MAX),
+    connect({ ...READ_SETTINGS, ...lowPriority, ...settings }, READ_SILENCE_MS_MAX),
   );
   const handover = isEmbedded ? new Handover(dataDir) : undefined;
   let release: Release | undefined;
@@ -111,13 +115,13 @@ export function createStore(
     }
     // Before anything is written, even by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
-    const hasChanged = await migrate(background, engines, tell);
+    const hasChanged = await migrate(background, engines, showProgress);
     if (isEmbedded) keepTables(folder, hasChanged);
   };
   const ready = initializeWithRetry(prepare, {
     logger,
     // The start waits for an embedded store, however slowly it opens.
-    waitMsMax: isEmbedded || isPatient ? undefined : STATEMENT_WAIT_MS_MAX,
+    waitMsMax: isEmbedded || waitsForMigration ? undefined : STATEMENT_WAIT_MS_MAX,
   });
   const askOne = () => ready().then(() => lookups.query('SELECT 1'));
   return {
