@@ -25,18 +25,18 @@ type Signed = { size: number; checkpoint: string };
 export type LogHeads = {
   signer: LogSigner;
   /** By project, the newest checkpoint that was read within the last second. */
-  lately: LRUCache<string, Signed>;
+  recent: LRUCache<string, Signed>;
   roots: LRUCache<string, Uint8Array>;
   tiles: LRUCache<string, Uint8Array>;
 };
 
-const LATELY_MS = 1000;
+const RECENT_MS = 1000;
 
 /** State shared by the logs of all projects: the signer, the newest checkpoints, and recently read roots and tiles, which never change. */
 export function createLogHeads(signer: LogSigner): LogHeads {
   return {
     signer,
-    lately: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX, ttl: LATELY_MS }),
+    recent: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX, ttl: RECENT_MS }),
     roots: new LRUCache({ max: LOG_ROOTS_KNOWN_MAX }),
     tiles: new LRUCache({ max: LOG_TILES_KNOWN_MAX }),
   };
@@ -116,13 +116,13 @@ export class ProjectLog {
   async newest(): Promise<Signed> {
     const size = await this.size();
     const newest = { size, checkpoint: await this.checkpoint(size) };
-    this.#heads.lately.set(this.#projectId, newest);
+    this.#heads.recent.set(this.#projectId, newest);
     return newest;
   }
 
   /** Like `newest`, but up to a second old: a proof of that time is still valid. */
-  async lately(): Promise<Signed> {
-    return this.#heads.lately.get(this.#projectId) ?? (await this.newest());
+  async recent(): Promise<Signed> {
+    return this.#heads.recent.get(this.#projectId) ?? (await this.newest());
   }
 
   /** The checkpoint of a size with the signature of the log only. */

@@ -16,10 +16,10 @@ export async function readProof(
   wanted: Wanted,
 ): Promise<RecordProof> {
   const places = await placesOf({ runRead }, wanted);
-  const [found, pieces, lately] = await Promise.all([
+  const [found, pieces, recent] = await Promise.all([
     findDecisionLine({ runRead }, { ...wanted, places }),
     piecesOf(log, wanted.projectId, places),
-    log.lately(),
+    log.recent(),
   ]);
   if (found === undefined) throw new RequestError('not_found', 'There is no record with this event_id');
   const { line, salt, entry } = found;
@@ -30,7 +30,7 @@ export async function readProof(
       receivedAt: rfc3339FromClickhouse(found.received_at),
     }));
   if (index === undefined) throw pending();
-  const { size, checkpoint } = index < lately.size ? lately : await log.newest();
+  const { size, checkpoint } = index < recent.size ? recent : await log.newest();
   if (index >= size) throw pending();
   for (const piece of pieces) log.know(piece, { index, size });
   const inclusion = await log.inclusion(index, size);

@@ -74,7 +74,7 @@ export class LogRounds {
     const { tables, isShared, expiredBefore } = this.#deps;
     // Before looking for rivals: of two services with one identity, the one that looks last sees the marks of both, and the rounds of the
     // other.
-    const now = this.#lately() ?? (await this.#readNews()).now;
+    const now = this.#recentTime() ?? (await this.#readNews()).now;
     this.#newest = undefined;
     const round = this.round + 1;
     const careful = work.careful.map(({ flush }) => flush);
@@ -118,7 +118,7 @@ export class LogRounds {
   }
 
   /** The store's time at the last read, if no other process can have written since. */
-  #lately(): string | undefined {
+  #recentTime(): string | undefined {
     if (this.#deps.isShared || this.#newest === undefined) return undefined;
     return performance.now() - this.#newest.atMs < NEWS_STAND_MS ? this.#newest.now : undefined;
   }
