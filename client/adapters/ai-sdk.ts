@@ -45,10 +45,10 @@ export async function governTools<Tools extends ToolSet>(
   checkSdkTools(tools);
   const toolNames = requireOptions('governTools', options).toolNames ?? Object.keys(tools);
   const binding = await bindAs('governTools', { ...options, toolNames });
-  let isTold = false;
+  let hasWarned = false;
   const onUnseen = (): void => {
-    if (!isTold) safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
-    isTold = true;
+    if (!hasWarned) safeLogger(options.logger).warn(UNSEEN, { agent_name: options.agentName });
+    hasWarned = true;
   };
   const runsOf = (caller: RunOptions): SdkRuns =>
     new SdkRuns({ start: () => binding.startRun(caller), onUnseen });

@@ -130,7 +130,7 @@ export class Gates {
     // Not earlier, because an import must not add a listener to the application's process.
     const loop = (this.#loop ??= this.#deps.createLoop(
       () => this.#sendBeforeEnd(),
-      () => this.#tellLost(),
+      () => this.#warnOfLost(),
     ));
     const { now, sleep } = this.#deps;
     const shared = { baseUrl, apiKey, timeoutMs: timerMs(timeoutMs), batch, journals, logger, loop, sleep };
@@ -160,7 +160,7 @@ export class Gates {
   }
 
   /** One line in the first gate's log: how many events were lost, and what to do. */
-  #tellLost(): void {
+  #warnOfLost(): void {
     const gates = [...this.#open.values(), ...this.#closing];
     const lost = gates.reduce((total, { gate }) => total + gate.stats().in_flight, 0);
     if (lost === 0) return;

@@ -60,7 +60,7 @@ export class Outcomes {
   drop(reason: string): void {
     this.#counts.dropped += 1;
     const { dropped } = this.#counts;
-    if (isTold(dropped)) this.warn(`Audit event dropped: ${reason}`, { dropped });
+    if (causesWarning(dropped)) this.warn(`Audit event dropped: ${reason}`, { dropped });
   }
 
   /** Returns true if the events are stored, or would be refused again. */
@@ -81,15 +81,15 @@ export class Outcomes {
   #holdUp(result: Failure): void {
     this.#holdUps += 1;
     const [message, context] = problemOf(result);
-    const level = isTold(this.#holdUps) ? 'warn' : 'debug';
-    this.#tell(level, `${message}; events are kept and sent again`, context);
+    const level = causesWarning(this.#holdUps) ? 'warn' : 'debug';
+    this.#log(level, `${message}; events are kept and sent again`, context);
   }
 
   #reject(result: Failure & { kind: 'rejected' }, events: number): void {
     const refusals = KEY_REFUSED.includes(result.status) ? (this.#keyRefusals += 1) : 1;
     const [message, context] = problemOf(result);
     this.#counts.failed += events;
-    this.#tell(isTold(refusals) ? 'warn' : 'debug', message, {
+    this.#log(causesWarning(refusals) ? 'warn' : 'debug', message, {
       ...context,
       ...(events > 1 && { events }),
       ...(refusals > 1 && { refusals }),
@@ -124,10 +124,10 @@ export class Outcomes {
   }
 
   warn(message: string, context: Record<string, unknown> = {}): void {
-    this.#tell('warn', message, context);
+    this.#log('warn', message, context);
   }
 
-  #tell(level: 'warn' | 'debug', message: string, context: Record<string, unknown>): void {
+  #log(level: 'warn' | 'debug', message: string, context: Record<string, unknown>): void {
     const { logger, path } = this.#options;
     logger[level](message, { path, ...context });
   }
@@ -141,6 +141,6 @@ function problemOf(result: Failure): [message: string, context: Record<string, u
 }
 
 /** The first of many similar events causes a warning, and then every hundredth. */
-function isTold(count: number): boolean {
+function causesWarning(count: number): boolean {
   return count === 1 || count % WARNING_EVERY === 0;
 }

@@ -196,9 +196,9 @@ function resultOf(error: unknown): object {
     return { content: [{ type: 'text', text: `The call was not made: ${messageOf(error)}` }], isError: true };
   const { message, reason, violations, hint, event_id } = error;
   const isUnasked = error instanceof ApprovalRequiredError && error.approval === 'no_approver';
-  const told = { reason, violations, hint, ...(isUnasked && { what_to_do: NO_APPROVER }) };
+  const refusal = { reason, violations, hint, ...(isUnasked && { what_to_do: NO_APPROVER }) };
   return {
-    content: [{ type: 'text', text: `${message}\n${JSON.stringify(told)}` }],
+    content: [{ type: 'text', text: `${message}\n${JSON.stringify(refusal)}` }],
     isError: true,
     _meta: { 'gatehouse/event_id': event_id, 'gatehouse/error_type': error.error_type },
   };

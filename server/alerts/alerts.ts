@@ -180,8 +180,8 @@ export class Alerts {
     const due = alerts.filter((alert) => !isOld(alert));
     if (due.length === 0) return;
     if (settings.mutedUntilMs <= nowMs)
-      return deliveries.deliver(due, settings, (alert, isTold) =>
-        store.setState(alert, isTold ? 'sent' : 'failed'),
+      return deliveries.deliver(due, settings, (alert, isNotified) =>
+        store.setState(alert, isNotified ? 'sent' : 'failed'),
       );
     for (const alert of due) await store.setState(alert, 'muted');
   }

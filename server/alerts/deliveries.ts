@@ -61,7 +61,7 @@ export class Deliveries {
   async deliver(
     alerts: Alert[],
     { webhook }: AlertSettings,
-    report: (alert: Alert, isTold: boolean) => Promise<void>,
+    report: (alert: Alert, isNotified: boolean) => Promise<void>,
   ): Promise<void> {
     const { audienceOf, now } = this.#deps;
     const { emails, ...project } = await this.#statements.add(() => audienceOf(alerts[0]?.project_id ?? ''), {

@@ -99,7 +99,10 @@ export function alertEndpoints({
     await recordActivity({ event, project_id: id, detail, actor, address });
     return settings;
   };
-  const told = ({ project_id, rules, mutedUntilMs, webhook }: AlertSettings, { role }: MemberCaller) => ({
+  const settingsFor = (
+    { project_id, rules, mutedUntilMs, webhook }: AlertSettings,
+    { role }: MemberCaller,
+  ) => ({
     project_id,
     rules,
     muted_until: mutedUntilMs > now() ? new Date(mutedUntilMs).toISOString() : null,
@@ -159,7 +162,7 @@ export function alertEndpoints({
         'Which rules are on, and who is notified. All rules are off by default. The address of the webhook may hold a token, so viewers and editors see only its origin.',
       allow: { role: 'viewer' },
       answers: { 200: { description: 'The settings', schema: SETTINGS } },
-      handle: async ({ caller, params: { id } }) => told(await alertSettings.of(id), caller),
+      handle: async ({ caller, params: { id } }) => settingsFor(await alertSettings.of(id), caller),
     }),
     endpoint({
       ...OF_PROJECT,
@@ -183,7 +186,7 @@ export function alertEndpoints({
           mutedUntilMs:
             muted_until === undefined ? held.mutedUntilMs : (parseRfc3339(muted_until ?? '') ?? 0),
         }));
-        return told(settings, call.caller);
+        return settingsFor(settings, call.caller);
       },
     }),
     endpoint({

@@ -6,7 +6,7 @@ import type { KeyIdentity } from '../keys/bearer-keys.ts';
 import { createParser } from '../validate.ts';
 import type { Event } from './event.ts';
 import { lineEndFrom, lineStartFrom } from './event-row.ts';
-import { ledgersOf, UNTOLD } from './ledger.ts';
+import { ledgersOf, NO_LEDGER } from './ledger.ts';
 import { countProblem, type EventKind, type IngestDeps } from './ingest.ts';
 import { type BATCH_ANSWER, Judgement } from './judgement.ts';
 import { wantsReceipt } from './receipts.ts';
@@ -40,7 +40,7 @@ export function createBatchIngest<Body extends object, E extends Event>(
       const ledgerAt = ledgersOf(call.res.req.headers, judgement.events);
       const entries = passed.map(({ index, event_id, occurredAtMs, agent_name, text }) => ({
         identity: { project_id, event_id, occurredAtMs, receivedAtMs },
-        line: `${lineStarts.get(agent_name)}${text}${lineEndFrom(ledgerAt?.(index) ?? UNTOLD, kind.row)}`,
+        line: `${lineStarts.get(agent_name)}${text}${lineEndFrom(ledgerAt?.(index) ?? NO_LEDGER, kind.row)}`,
       }));
       if (entries.length > 0) judgement.settle(await kind.commit.writeAll(entries, call.sinceMs));
     } catch (error) {

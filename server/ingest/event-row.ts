@@ -1,6 +1,6 @@
 import type { Entry } from '../commit/write-queue.ts';
 import type { Event } from './event.ts';
-import { LEDGER_COLUMNS, UNTOLD } from './ledger.ts';
+import { LEDGER_COLUMNS, NO_LEDGER } from './ledger.ts';
 import { nextSalt } from './salt.ts';
 
 /** The fields that the service adds to an event. */
@@ -41,7 +41,7 @@ function versionAt(receivedAtMs: number): number {
 /** The stored row of an event, as a line in the order of `columnsOf`. `ledger`: see `ledgerOf`. */
 export function entryFrom<E extends Event>(
   event: E,
-  { ledger = UNTOLD, ...server }: ServerFields & { ledger?: string },
+  { ledger = NO_LEDGER, ...server }: ServerFields & { ledger?: string },
   kind: RowKind<E>,
 ): Entry {
   const { event_id, occurredAtMs } = event;

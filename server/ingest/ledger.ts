@@ -7,7 +7,7 @@ export const LEDGER_COLUMNS = ['emitter', 'sequence', 'dropped'] as const;
 /** Represents no emitter in a record. */
 export const NO_EMITTER = '00000000-0000-0000-0000-000000000000';
 /** The values of an event whose sender sent no valid accounting. */
-export const UNTOLD = `"${NO_EMITTER}",0,null`;
+export const NO_LEDGER = `"${NO_EMITTER}",0,null`;
 
 const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
@@ -16,8 +16,8 @@ const NUMBER = /^(?:0|[1-9]\d{0,15})$/;
  * dropped. A malformed header counts as absent; without an emitter and a number the event counts as unnumbered.
  */
 export function ledgerOf(headers: IncomingHttpHeaders): string {
-  if (headers['gate-emitter'] === undefined) return UNTOLD;
-  return ledgersOf(headers, 1)?.(0) ?? UNTOLD;
+  if (headers['gate-emitter'] === undefined) return NO_LEDGER;
+  return ledgersOf(headers, 1)?.(0) ?? NO_LEDGER;
 }
 
 /**

@@ -13,7 +13,7 @@ export type Stream = (typeof STREAMS)[number];
  * A gap in the numbers of an emitter: the first of them, their count, the total drops that the later neighbour reports, and 1 if it belongs
  * to the window. The drops before the first record that has not expired are one gap outside of it.
  */
-export type Gap = [first: number, size: number, told: number, isInside: 0 | 1];
+export type Gap = [first: number, size: number, reported: number, isInside: 0 | 1];
 /** A gap on a page; see ledger.sql. */
 type ListedGap = [first: number, end: number, agent: string, afterMs: number, beforeMs: number];
 
@@ -75,8 +75,8 @@ export async function readLedger(
  */
 export function droppedOf(gaps: readonly Gap[]): number[] {
   let explained = 0;
-  return gaps.map(([, size, told]) => {
-    const dropped = Math.min(size, Math.max(0, told - explained));
+  return gaps.map(([, size, reported]) => {
+    const dropped = Math.min(size, Math.max(0, reported - explained));
     explained += dropped;
     return dropped;
   });

@@ -17,7 +17,7 @@ import { createBoundedStore } from '../../server/store/bounded-store.ts';
 import { sql } from '../../server/store/sql.ts';
 import { createStore } from '../../server/store/store.ts';
 import { clickhouseTime } from '../../server/store/time.ts';
-import { startReceiver, type Told } from '../support/alerts.ts';
+import { startReceiver, type AlertBody } from '../support/alerts.ts';
 import { eventually } from '../support/eventually.ts';
 import { storeDirectory } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
@@ -92,7 +92,7 @@ describe('the alerts of 100 projects', function () {
     // One connection answers one statement after the other, and the last of a hundred must not wait too long.
     for (const projectId of projectIds) lists.push(await world.alertsOf(projectId));
 
-    const { data } = JSON.parse(received[0]?.body ?? '{}') as Told;
+    const { data } = JSON.parse(received[0]?.body ?? '{}') as AlertBody;
     expect(data).to.include({ project_id: spiked, agent_name: 'agent-7', tool_name: 'tool-17' });
     expect(toldMs - beginMs).to.be.at.most(2 * MINUTE_MS);
     expect(lists.flat().map(({ project_id }) => project_id)).to.deep.equal([spiked]);

@@ -10,7 +10,7 @@ import {
   type Received,
   send,
   startReceiver,
-  type Told,
+  type AlertBody,
   watchOf,
 } from '../support/alerts.ts';
 import { useCleanups } from '../support/cleanups.ts';
@@ -43,14 +43,17 @@ describe('the alerts of a project', () => {
       const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature } = headers;
       const at = new Date(Number(seconds) * 1000);
       expect(signature).to.equal(new Webhook(secret).sign(String(id), at, body));
-      return JSON.parse(body) as Told;
+      return JSON.parse(body) as AlertBody;
     };
     await send(service, key, historyOf(at));
 
     await send(service, key, denialsNow(at));
     passMs(MINUTE_MS);
     const first = await arrived(1);
-    const spike = new Webhook(secret).verify(first.body, first.headers as Record<string, string>) as Told;
+    const spike = new Webhook(secret).verify(
+      first.body,
+      first.headers as Record<string, string>,
+    ) as AlertBody;
     passMs(MINUTE_MS);
     await send(service, key, [decisionEvent({ agent_name: 'clerk', tool_name: 'wire', occurred_at: at(0) })]);
     passMs(MINUTE_MS);
@@ -140,15 +143,19 @@ describe('the alerts of a project', () => {
     cleanups.push(() => second.stop());
     passMs(MINUTE_MS);
     passMs(2 * MINUTE_MS);
-    const told = await evaluated(() => receiver.received.at(-1));
+    const message = await evaluated(() => receiver.received.at(-1));
     await eventually(async () => (await statesOf(second, owner))[0]?.[1] === 'sent');
 
     expect([left, receiver.received.length]).to.deep.equal([0, 1]);
-    const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature } = told.headers;
+    const {
+      'webhook-id': id,
+      'webhook-timestamp': seconds,
+      'webhook-signature': signature,
+    } = message.headers;
     const [item] = await alertsOf(second, owner);
     expect(id).to.equal(item?.['id']);
     expect(signature).to.equal(
-      new Webhook(secret).sign(String(id), new Date(Number(seconds) * 1000), told.body),
+      new Webhook(secret).sign(String(id), new Date(Number(seconds) * 1000), message.body),
     );
     expect(await statesOf(second, unheard)).to.deep.equal([['denials', 'failed']]);
   });

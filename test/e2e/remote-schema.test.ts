@@ -51,10 +51,10 @@ describe('services that start on a server', () => {
     const env = onServer(server, { GATE_SIGNING_KEY: randomBytes(32).toString('base64') });
 
     const service = await startTestService({ dataDir, env });
-    const told = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as object;
+    const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as object;
     await service.stop();
 
-    expect(told).to.deep.equal(service.demo);
+    expect(demo).to.deep.equal(service.demo);
   });
 
   it('stop when the schema is newer than they are', async () => {

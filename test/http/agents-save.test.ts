@@ -241,16 +241,16 @@ describe('POST /v1/projects/{id}/agents/{name}/check', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormatsModule.default(ajv);
     ajv.addSchema({ $id: 'document', ...(await jsonOf<object>(fetch(`${service.url}/openapi.json`))) });
-    const isTold = ajv.getSchema('document#/components/schemas/Check');
-    await sendDecision(service, decisionEvent({ agent_name: 'told', role: 'nobody' }));
-    const policy_yaml = policyText('told').replace('"*"', 'admin');
+    const isDeclared = ajv.getSchema('document#/components/schemas/Check');
+    await sendDecision(service, decisionEvent({ agent_name: 'checked', role: 'nobody' }));
+    const policy_yaml = policyText('checked').replace('"*"', 'admin');
     const draft = { policy_yaml, calls: [{ tool: 'search' }], replay: {} };
-    const answer = await jsonOf<{ replay: { changes: unknown[] } }>(checkDraft(service, 'told', draft));
-    const invalid = await jsonOf<object>(checkDraft(service, 'told', { policy_yaml: 'version: 1\n' }));
+    const answer = await jsonOf<{ replay: { changes: unknown[] } }>(checkDraft(service, 'checked', draft));
+    const invalid = await jsonOf<object>(checkDraft(service, 'checked', { policy_yaml: 'version: 1\n' }));
 
     expect(answer.replay.changes).to.have.length(1);
-    expect([answer, invalid].map((body) => isTold?.(body))).to.deep.equal([true, true]);
-    expect(isTold?.({ ...invalid, more: 1 })).to.equal(false);
+    expect([answer, invalid].map((body) => isDeclared?.(body))).to.deep.equal([true, true]);
+    expect(isDeclared?.({ ...invalid, more: 1 })).to.equal(false);
   });
 
   it('returns the errors of a draft, and saves nothing', async () => {

@@ -14,7 +14,7 @@ import { listen } from './listen.ts';
 
 const CALLS_AN_HOUR = 40;
 
-export type Told = { type: string; data: Record<string, unknown> };
+export type AlertBody = { type: string; data: Record<string, unknown> };
 export type Received = { headers: IncomingHttpHeaders; body: string };
 type Item = Record<string, unknown> & { rule: string; state: string; from: string; to: string };
 

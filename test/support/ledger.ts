@@ -28,15 +28,15 @@ export type GapItem = {
 };
 export type GapPage = { items: GapItem[]; next_cursor: string | null };
 
-export type Told = { sequence?: number | string; dropped?: number | string | undefined };
+export type Numbers = { sequence?: number | string; dropped?: number | string | undefined };
 
-/** An emitter from the service's point of view: it sends what it is told to. */
+/** An emitter from the service's point of view: it sends what it is given. */
 export function emitterOf(
   service: RunningService,
   stream: 'decisions' | 'llm_invocations' = 'decisions',
   id: string = randomUUID(),
 ) {
-  const headersOf = ({ sequence, dropped }: Told) => ({
+  const headersOf = ({ sequence, dropped }: Numbers) => ({
     'Gate-Emitter': id,
     ...(sequence === undefined ? {} : { 'Gate-Sequence': String(sequence) }),
     ...(dropped === undefined ? {} : { 'Gate-Dropped': String(dropped) }),
@@ -45,12 +45,12 @@ export function emitterOf(
   const eventOf = isUsage ? llmInvocation : decisionEvent;
   return {
     id,
-    send: (told: Told, event: Record<string, unknown> = {}) =>
-      (isUsage ? sendLlm : sendDecision)(service, eventOf(event), { headers: headersOf(told) }),
-    batch: (told: Told, events: Record<string, unknown>[]) =>
+    send: (numbers: Numbers, event: Record<string, unknown> = {}) =>
+      (isUsage ? sendLlm : sendDecision)(service, eventOf(event), { headers: headersOf(numbers) }),
+    batch: (numbers: Numbers, events: Record<string, unknown>[]) =>
       sendBatch(service, events.map(eventOf), {
         path: isUsage ? '/v1/audit/llm-invocations/batch' : '/v1/audit/decisions/batch',
-        headers: headersOf(told),
+        headers: headersOf(numbers),
       }),
     close: (totals: object) =>
       call(service, `/v1/audit/emitters/${id}/close`, {

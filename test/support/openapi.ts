@@ -46,9 +46,9 @@ export function createAnswerCheck(
   addFormatsModule.default(ajv);
   ajv.addSchema({ $id: 'document', ...document });
   return ({ path, method, operation }, { status, headers, text }) => {
-    const told = operation.responses[String(status)];
-    if (told === undefined) return 'this status is not described';
-    const missing = Object.keys(told.headers ?? {}).filter(
+    const declared = operation.responses[String(status)];
+    if (declared === undefined) return 'this status is not described';
+    const missing = Object.keys(declared.headers ?? {}).filter(
       (name) => headers[name.toLowerCase()] === undefined,
     );
     if (missing.length > 0) return `without ${missing.join(', ')}`;
@@ -57,7 +57,7 @@ export function createAnswerCheck(
     const cache = (isGood && CACHE_CONTROL[operation.operationId]) || 'private, no-store';
     if (path.startsWith('/v1/') && headers['cache-control'] !== cache) return 'has another Cache-Control';
     const type = (headers['content-type'] ?? '').replace(/;.*/, '');
-    if (!Object.keys(told.content ?? { '': {} }).includes(type)) return `has the type "${type}"`;
+    if (!Object.keys(declared.content ?? { '': {} }).includes(type)) return `has the type "${type}"`;
     if (!/[/+]json$/.test(type) || text === '') return undefined;
     const steps = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', type];
     const validate = ajv.getSchema(`document#/${steps.map(escaped).join('/')}/schema`);

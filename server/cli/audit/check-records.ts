@@ -52,7 +52,7 @@ export function checkRecords(files: RecordFiles, options: CheckRecords): Checked
   let unreadable = 0;
   for (const { line, fields, proof } of joinProofs(files.export, files.proofs)) {
     counts.checked += 1;
-    progress.tell(counts.checked);
+    progress.report(counts.checked);
     const index = proof?.index ?? null;
     if (fields === undefined) unreadable += 1;
     else if (proof === undefined || index === null || index >= size || holders.isHeld(index))

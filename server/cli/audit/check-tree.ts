@@ -37,7 +37,7 @@ export function checkTree(
       earlierRest = leaves.slice(0, earlierSize % TILE_WIDTH);
     if (tile.width === TILE_WIDTH) roots.push(rootOf(leaves));
     else rest = leaves;
-    progress.tell(tile.index * TILE_WIDTH + tile.width, head.size);
+    progress.report(tile.index * TILE_WIDTH + tile.width, head.size);
   }
   if (!rootOf(withRest(roots, rest)).equals(head.root))
     throw new BrokenLogError('the leaves do not add up to the root of the checkpoint');

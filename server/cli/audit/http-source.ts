@@ -118,7 +118,7 @@ export async function fetchFile(
       async function* count(chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
-          progress.tell(bytes);
+          progress.report(bytes);
           yield chunk;
         }
       },

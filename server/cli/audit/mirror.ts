@@ -114,7 +114,7 @@ export async function fetchTiles(
       const path = join(to, name);
       makeDirectory(dirname(path));
       replaceFile(path, bytes);
-      progress.tell(fetched.push(path));
+      progress.report(fetched.push(path));
     }
   };
   await Promise.all(Array.from({ length: FETCHES_AT_ONCE }, worker));

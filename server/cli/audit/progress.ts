@@ -10,7 +10,7 @@ export class Progress {
     this.#what = what;
   }
 
-  tell(done: number, of?: number): void {
+  report(done: number, of?: number): void {
     const elapsedMs = performance.now() - this.#startMs;
     if (elapsedMs < this.#nextMs) return;
     this.#nextMs = elapsedMs + FIRST_MS;

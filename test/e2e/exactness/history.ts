@@ -207,8 +207,8 @@ export class History {
       nowMs: this.#nowMs,
     });
     const isAlive = record.occurredAtMs >= this.#nowMs - 90 * DAY_MS;
-    const told = [event_id, agent_name, tool_name, outcome, role, user_id, reason];
-    this.#expect(`decision ${event_id}`, one, isAlive ? told : undefined);
+    const recorded = [event_id, agent_name, tool_name, outcome, role, user_id, reason];
+    this.#expect(`decision ${event_id}`, one, isAlive ? recorded : undefined);
   }
 
   async #askList(asked: Asked): Promise<void> {

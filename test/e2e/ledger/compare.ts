@@ -122,8 +122,11 @@ async function ask(
     const window = readRange(ranges[(round + place) % ranges.length] ?? range, nowMs);
     const scope = { projectId: project_id, window, filters: NO_FILTERS, signal };
     const bounds = { fromMs: window.sinceMs, toMs: window.beforeMs, nowMs };
-    const told = JSON.parse(JSON.stringify(await readCompleteness(reads, scope))) as Record<string, unknown>;
-    const { project_id: _, window: __, from, to, ...counts } = told;
+    const answered = JSON.parse(JSON.stringify(await readCompleteness(reads, scope))) as Record<
+      string,
+      unknown
+    >;
+    const { project_id: _, window: __, from, to, ...counts } = answered;
     const all: object[] = [];
     let cursor: string | null = null;
     do {
@@ -139,7 +142,7 @@ async function ask(
       gaps: inOrder(gapsFrom(history, bounds)),
     };
     if (JSON.stringify({ counts, gaps: inOrder(all) }) !== JSON.stringify(expected))
-      differences.push({ ...how, from, to, told: { counts, gaps: inOrder(all) }, expected, history });
+      differences.push({ ...how, from, to, answered: { counts, gaps: inOrder(all) }, expected, history });
     await reads.days.decisions.settled();
   }
   const [gauge, expected] = [await gaugeOf(reads), gaugeFrom(worlds, nowMs)];
@@ -162,7 +165,7 @@ function gaugeFrom(worlds: World[], nowMs: number) {
   const toMs = nowMs - (nowMs % HOUR_MS);
   return STREAMS.flatMap((stream) => {
     const counts = worlds.map(({ history: { events, closes } }) => {
-      const isOf = (told: { stream: string }) => told.stream === stream;
+      const isOf = (answered: { stream: string }) => answered.stream === stream;
       const history = { events: events.filter(isOf), closes: closes.filter(isOf) };
       return completenessFrom(history, { fromMs: toMs - HOUR_MS, toMs, nowMs });
     });

@@ -32,7 +32,7 @@ describe('alerts', () => {
     expect(alert(silence).id).not.to.equal(alert({ ...silence, fromMs: NOW - 1 }).id);
   });
 
-  const told: [string, Alert[], Alert, boolean][] = [
+  const cases: [string, Alert[], Alert, boolean][] = [
     ['a spike', [], alert(), true],
     ['the same spike five hours later', [alert({}, NOW - 5 * HOUR_MS)], alert(), false],
     ['the same spike six hours later', [alert({}, NOW - 6 * HOUR_MS)], alert(), true],
@@ -54,7 +54,7 @@ describe('alerts', () => {
       false,
     ],
   ];
-  for (const [what, known, one, isNews] of told)
+  for (const [what, known, one, isNews] of cases)
     it(`${isNews ? 'tell' : 'do not tell'} ${what}`, () => {
       expect(newsOf([one], known)).to.deep.equal(isNews ? [one] : []);
     });

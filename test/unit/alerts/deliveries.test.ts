@@ -5,7 +5,7 @@ import { createLogger } from '../../../server/logger.ts';
 import type { Alert } from '../../../server/alerts/alert.ts';
 import { Deliveries, type DeliveryDeps } from '../../../server/alerts/deliveries.ts';
 import type { AlertMail } from '../../../server/mail/messages.ts';
-import { type Received, startReceiver, type Told } from '../../support/alerts.ts';
+import { type Received, startReceiver, type AlertBody } from '../../support/alerts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listen } from '../../support/listen.ts';
 
@@ -63,7 +63,7 @@ async function delivered(
   const receiver = await startReceiver(refusals);
   const { alertWebhooks: counter } = createMetrics({ isStoreUp: () => Promise.resolve(true) });
   const mails: string[] = [];
-  const told: [string, boolean][] = [];
+  const notified: [string, boolean][] = [];
   let asked = 0;
   const deliveries = createDeliveries({
     mailer: {
@@ -83,15 +83,15 @@ async function delivered(
     },
   });
   const webhook = { url: receiver.url, secret: SECRET };
-  await deliveries.deliver(alerts, { ...SETTINGS, webhook }, ({ id }, isTold) => {
-    told.push([id, isTold]);
+  await deliveries.deliver(alerts, { ...SETTINGS, webhook }, ({ id }, isNotified) => {
+    notified.push([id, isNotified]);
     onReport(receiver.received);
     return Promise.resolve();
   });
   receiver.close();
   const counts = (await counter.get()).values.map(({ labels, value }) => [labels.result, value]);
   return {
-    told: told.map(([, isTold]) => isTold),
+    notified: notified.map(([, isNotified]) => isNotified),
     mails,
     attempts: receiver.attempts(),
     received: receiver.received.length,
@@ -102,23 +102,23 @@ async function delivered(
 describe('the delivery of an alert', () => {
   it('ends after the last attempt at a webhook, as failed if no mail was sent either', async () => {
     const all = { attempts: RETRIES + 1, received: 0, sent: 0, retried: RETRIES, failed: 1 };
-    expect(await delivered(99, [])).to.deep.equal({ ...all, told: [false], mails: [] });
+    expect(await delivered(99, [])).to.deep.equal({ ...all, notified: [false], mails: [] });
     expect(await delivered(99, ['a@example.com'])).to.deep.equal({
       ...all,
-      told: [true],
+      notified: [true],
       mails: ['a@example.com'],
     });
   });
 
   it('ends with the first attempt that arrives', async () => {
     const all = { attempts: RETRIES + 1, received: 1, sent: 1, retried: RETRIES, failed: 0 };
-    expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, told: [true], mails: [] });
+    expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, notified: [true], mails: [] });
   });
 
   it('sends one mail for a thousand alerts, and spares a receiver that fails permanently', async () => {
     const alerts = Array.from({ length: 1000 }, (_, index) => ({ ...ALERT, id: `${index}` }));
 
-    const { told, ...counts } = await delivered(9999, ['a@example.com'], { alerts });
+    const { notified, ...counts } = await delivered(9999, ['a@example.com'], { alerts });
 
     expect(counts).to.deep.equal({
       mails: ['a@example.com'],
@@ -128,15 +128,15 @@ describe('the delivery of an alert', () => {
       retried: RETRIES,
       failed: 1,
     });
-    expect(told).to.deep.equal(alerts.map(() => true));
+    expect(notified).to.deep.equal(alerts.map(() => true));
   });
 
   it('interrupted by a stop is done for sent webhooks, and left to the next service for the others', async () => {
     const alerts = Array.from({ length: 4 }, (_, index) => ({ ...ALERT, id: `${index}` }));
 
-    const { told, received } = await delivered(0, ['a@example.com'], { alerts, stopsAfter: 2 });
+    const { notified, received } = await delivered(0, ['a@example.com'], { alerts, stopsAfter: 2 });
 
-    expect({ told, received }).to.deep.equal({ told: [true, true], received: 2 });
+    expect({ notified, received }).to.deep.equal({ notified: [true, true], received: 2 });
   });
 
   it('is reported for each alert when it ends, not when all end', async () => {
@@ -153,16 +153,18 @@ describe('the delivery of an alert', () => {
     const [hanging, receiver] = [createServer(), await startReceiver()];
     const url = `http://127.0.0.1:${await listen(hanging)}`;
     const deliveries = createDeliveries();
-    const told: boolean[] = [];
+    const notified: boolean[] = [];
     const deliverTo = (address: string) =>
-      deliveries.deliver([ALERT], { ...SETTINGS, webhook: { url: address, secret: SECRET } }, (_, isTold) =>
-        Promise.resolve(void told.push(isTold)),
+      deliveries.deliver(
+        [ALERT],
+        { ...SETTINGS, webhook: { url: address, secret: SECRET } },
+        (_, isNotified) => Promise.resolve(void notified.push(isNotified)),
       );
 
     const stuck = Array.from({ length: 50 }, () => deliverTo(url));
     await deliverTo(receiver.url);
 
-    expect(told).to.deep.equal([true]);
+    expect(notified).to.deep.equal([true]);
     deliveries.stop();
     await Promise.all(stuck);
     hanging.close();
@@ -193,7 +195,7 @@ describe('the delivery of an alert', () => {
 
   it('of many projects gives the mailer a few mails at a time, and none after a stop', async () => {
     const waiting: PromiseWithResolvers<boolean>[] = [];
-    const told: boolean[] = [];
+    const notified: boolean[] = [];
     const deliveries = createDeliveries({
       audienceOf: () => Promise.resolve({ name: 'Shop', emails: ['a@example.com'] }),
       mailer: {
@@ -205,17 +207,19 @@ describe('the delivery of an alert', () => {
     });
     const settings = { ...SETTINGS, webhook: undefined };
     const all = Array.from({ length: 200 }, () =>
-      deliveries.deliver([ALERT], settings, (_, isTold) => Promise.resolve(void told.push(isTold))),
+      deliveries.deliver([ALERT], settings, (_, isNotified) =>
+        Promise.resolve(void notified.push(isNotified)),
+      ),
     );
 
     await eventually(() => waiting.length === 64);
     waiting[0]?.resolve(true);
-    await eventually(() => told.length > 0 && waiting.length === 65);
+    await eventually(() => notified.length > 0 && waiting.length === 65);
     deliveries.stop();
     await Promise.all(all);
 
     expect(waiting).to.have.lengthOf(65);
-    expect(told).to.deep.equal([true]);
+    expect(notified).to.deep.equal([true]);
   });
 
   it('names the project in one line, whatever its name', async () => {
@@ -224,7 +228,7 @@ describe('the delivery of an alert', () => {
     await delivered(0, ['a@example.com'], {
       project: 'Shop.\r\nPay here:\u202e',
       onMail: (mail) => names.push(mail.project),
-      onReport: ([post]) => names.push((JSON.parse(post?.body ?? '') as Told).data['project_name']),
+      onReport: ([post]) => names.push((JSON.parse(post?.body ?? '') as AlertBody).data['project_name']),
     });
 
     const name = 'Shop.\u{fffd}\u{fffd}Pay here:\u{fffd}';
@@ -232,6 +236,6 @@ describe('the delivery of an alert', () => {
   });
 
   it('counts a mail only when the provider has accepted it', async () => {
-    expect(await delivered(99, ['a@example.com'], { isTaken: false })).to.deep.include({ told: [false] });
+    expect(await delivered(99, ['a@example.com'], { isTaken: false })).to.deep.include({ notified: [false] });
   });
 });

@@ -33,7 +33,7 @@ const historyOf = ({ agent = 'clerk', tool = 'pay', total, denied = 0 }: Given, 
   denied,
   firstMs: NOW - days * DAY_MS,
 });
-const told = (findings: { agent_name: string; tool_name: string }[]) =>
+const namesOf = (findings: { agent_name: string; tool_name: string }[]) =>
   findings.map(({ agent_name, tool_name }) => `${agent_name}/${tool_name}`);
 
 describe('the exact test of denial shares', () => {
@@ -79,7 +79,7 @@ describe('the rule of denials', () => {
     counts[42] = countsOf({ ...(pairs[42] as Given), total: 510, denied: 10 });
 
     expect(calm).to.deep.equal([]);
-    expect(told(find(counts, history))).to.deep.equal(['agent-8/t42']);
+    expect(namesOf(find(counts, history))).to.deep.equal(['agent-8/t42']);
   });
 
   it('reports a spike of 0.1 % of the traffic of 100 projects, in one of them, after two minutes', () => {
@@ -92,7 +92,7 @@ describe('the rule of denials', () => {
     const counts = pairs.map((pair) => countsOf({ ...pair, total: 7 }));
     counts[12] = countsOf({ ...(pairs[12] as Omit<Given, 'total'>), total: 21, denied: 14 });
 
-    expect(told(find(counts, history))).to.deep.equal(['agent-2/t12']);
+    expect(namesOf(find(counts, history))).to.deep.equal(['agent-2/t12']);
   });
 
   it('reports that spike from its last minute alone, wherever in a minute it begins', () => {
@@ -189,7 +189,7 @@ describe('the rule of new names', () => {
   it('reports a new tool of a known agent', () => {
     const found = find([countsOf({ tool: 'wire_money', total: 1 }), countsOf({ total: 1 })], [known]);
 
-    expect(told(found)).to.deep.equal(['clerk/wire_money']);
+    expect(namesOf(found)).to.deep.equal(['clerk/wire_money']);
   });
 
   it('does not report a tool without a call in its range', () => {

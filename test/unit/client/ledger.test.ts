@@ -13,9 +13,9 @@ import {
 import { forEachTest } from '../../support/for-each-test.ts';
 import type { MockServer, SeenRequest } from '../../support/mock-server.ts';
 
-type Told = { emitter: string; sequence: string; dropped: string };
+type LedgerHeaders = { emitter: string; sequence: string; dropped: string };
 
-function told({ headers }: SeenRequest): Told {
+function headersOf({ headers }: SeenRequest): LedgerHeaders {
   const text = (name: string) => String(headers[name]);
   return { emitter: text('gate-emitter'), sequence: text('gate-sequence'), dropped: text('gate-dropped') };
 }
@@ -39,13 +39,13 @@ describe('what the client reports about events that do not arrive', () => {
     gate.emit(decision());
     await gates.flush();
 
-    const decisions = mock.seen(DECISIONS).map(told);
+    const decisions = mock.seen(DECISIONS).map(headersOf);
     const numbers = decisions.map(({ sequence }) => Number(sequence)).sort((a, b) => a - b);
     expect(numbers).to.deep.equal([...Array.from({ length: 32 }, (_, index) => index + 1), 36]);
     expect(decisions.map(({ dropped }) => dropped)).to.deep.equal([...Array(32).fill('0'), '3']);
     const [first] = decisions;
     expect(new Set(decisions.map(({ emitter }) => emitter))).to.deep.equal(new Set([first?.emitter]));
-    const [used] = mock.seen(USAGE).map(told);
+    const [used] = mock.seen(USAGE).map(headersOf);
     expect(used).to.include({ sequence: '1', dropped: '0' });
     expect(used?.emitter)
       .to.match(/^[0-9a-f-]{36}$/)
@@ -58,7 +58,7 @@ describe('what the client reports about events that do not arrive', () => {
     gate.emit(decision());
     await gates.flush();
 
-    const [first, second] = mock.seen(DECISIONS).map(told);
+    const [first, second] = mock.seen(DECISIONS).map(headersOf);
     expect(second).to.deep.equal(first).and.include({ sequence: '1' });
   });
 
@@ -69,7 +69,7 @@ describe('what the client reports about events that do not arrive', () => {
     gate.emit(decision({ reason: 'after' }));
     await gates.flush();
 
-    const batches = mock.seen(DECISION_BATCH).map(told);
+    const batches = mock.seen(DECISION_BATCH).map(headersOf);
     expect(batches.map(({ sequence, dropped }) => [sequence, dropped])).to.deep.equal([
       ['1-4', '0'],
       ['5', '0'],
@@ -83,7 +83,7 @@ describe('what the client reports about events that do not arrive', () => {
     for (let i = 0; i < 600; i += 1) gate.emit(i % 2 === 0 ? decision() : unbuildable);
     await gates.flush();
 
-    const lists = mock.seen(DECISION_BATCH).map((request) => told(request).sequence.split(','));
+    const lists = mock.seen(DECISION_BATCH).map((request) => headersOf(request).sequence.split(','));
     expect(lists.map(({ length }) => length)).to.deep.equal([200, 100]);
   });
 
@@ -95,7 +95,7 @@ describe('what the client reports about events that do not arrive', () => {
     gate.emit(decision());
     await gates.flush();
 
-    const singles = mock.seen(DECISIONS).map(told);
+    const singles = mock.seen(DECISIONS).map(headersOf);
     const pairs = singles.map(({ sequence, dropped }) => [sequence, dropped]);
     expect(pairs).to.have.deep.members([
       ['1', '0'],
@@ -111,7 +111,7 @@ describe('what the client reports about events that do not arrive', () => {
     for (let i = 0; i < 4; i += 1) gate.emit(decision({ reason: String(i) }));
     await gates.flush();
 
-    expect(mock.seen(DECISION_BATCH).map((request) => told(request).sequence)).to.deep.equal([
+    expect(mock.seen(DECISION_BATCH).map((request) => headersOf(request).sequence)).to.deep.equal([
       '1-4',
       '1-2',
       '3-4',
@@ -125,7 +125,7 @@ describe('what the client reports about events that do not arrive', () => {
     await Promise.all([gates.shutdown(), gates.shutdown()]);
     await gates.shutdown();
 
-    const [emitter] = mock.seen(DECISIONS).map((request) => told(request).emitter);
+    const [emitter] = mock.seen(DECISIONS).map((request) => headersOf(request).emitter);
     const totals = { stream: 'decisions', emitted: 33, dropped: 1, failed: 32 };
     expect(closesOf(mock)).to.deep.equal([{ emitter, totals }]);
     const close = mock.requests.find(({ path }) => path.endsWith('/close'));
@@ -155,7 +155,7 @@ describe('what the client reports about events that do not arrive', () => {
     gates.configure({ apiKey: 'k', baseUrl: mock.url }).emit(decision());
     await gates.flush();
 
-    const seen = mock.seen(DECISIONS).map(told);
+    const seen = mock.seen(DECISIONS).map(headersOf);
     expect(seen.map(({ sequence }) => sequence)).to.deep.equal(['1', '1', '1']);
     expect(new Set(seen.map(({ emitter }) => emitter)).size).to.equal(3);
     expect(closesOf(mock).map(({ totals }) => totals)).to.deep.equal([

@@ -20,7 +20,7 @@ describe('FlushQueue', () => {
     mock.timers.reset();
   });
 
-  const told = (taken: readonly Waiting[]) =>
+  const statesOf = (taken: readonly Waiting[]) =>
     taken.map(({ flush, isFresh, isFinal }) => [Number(flush), isFresh, isFinal]);
   const numbers = (taken: readonly Waiting[]) => taken.map(({ flush }) => Number(flush));
 
@@ -30,7 +30,7 @@ describe('FlushQueue', () => {
 
     expect([queue.size, queue.hasCareful, calls]).to.deep.equal([2, false, 2]);
     const taken = queue.take(ALL);
-    expect(told(taken)).to.deep.equal([
+    expect(statesOf(taken)).to.deep.equal([
       [1, true, true],
       [2, true, true],
     ]);
@@ -42,7 +42,7 @@ describe('FlushQueue', () => {
     queue.ended(1n, UNKNOWN);
     const seen = [0, 11, 1, 57, 1, 100].map((seconds) => {
       mock.timers.tick(seconds * SECOND_MS);
-      return told(queue.take(ALL));
+      return statesOf(queue.take(ALL));
     });
 
     const again = [[1, false, false]];
@@ -97,7 +97,7 @@ describe('FlushQueue', () => {
     queue.putBack(taken);
 
     expect(queue.hasCareful).to.equal(true);
-    expect(told(queue.take(ALL))).to.deep.equal([
+    expect(statesOf(queue.take(ALL))).to.deep.equal([
       [2, false, true],
       [1, false, true],
     ]);
@@ -107,7 +107,7 @@ describe('FlushQueue', () => {
     queue.ended(1n, UNKNOWN);
     queue.ended(1n, WRITTEN);
 
-    expect(told(queue.take(ALL))).to.deep.equal([[1, false, true]]);
+    expect(statesOf(queue.take(ALL))).to.deep.equal([[1, false, true]]);
   });
 
   it('forgets everything beyond 100,000, and reports that', () => {
