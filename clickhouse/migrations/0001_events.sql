@@ -1,14 +1,14 @@
 -- The two kinds of events, each written once and never changed, and the index of their identities.
 --
--- Identity is (project_id, event_id): the service looks it up before it writes. ReplacingMergeTree is the net under
--- that rule: `version` counts down with received_at, so that a merge keeps the row that came first.
+-- The service looks up an identity (project_id, event_id) before it writes. If a row is written twice nevertheless,
+-- ReplacingMergeTree keeps the row received first, because `version` counts down with received_at.
 --
--- fsync_*: a row is on disk before its caller gets 202; min_rows_to_fsync_after_merge keeps that true of merged parts.
+-- fsync_*: a row is on disk before its caller gets 202. min_rows_to_fsync_after_merge: merged parts are on disk, too.
 -- min_parts_to_merge_at_once, with min_age_to_force_merge_seconds: group commit makes many small parts; merging them
--- by the dozen instead of by twos and threes saves processor time on every insert.
+-- by the dozen instead of two or three at a time saves processor time on every insert.
 -- index_granularity, min_compress_block_size: a page of decisions takes single rows out of many places, and each of them
--- costs a block of every column. With 2,048 rows and 16 KB, a quarter of the defaults, a page of a rare user's takes half
--- the time; a record takes 2 bytes more.
+-- costs a block of every column. With 2,048 rows and 16 KB, a quarter of the defaults, a page of a rare user takes half
+-- the time, and a record takes 2 bytes more.
 
 CREATE TABLE IF NOT EXISTS decisions
 (
@@ -88,9 +88,8 @@ SETTINGS
     ratio_of_defaults_for_sparse_serialization = 1,
     write_marks_for_substreams_in_compact_parts = 0;
 
--- Which identities are taken. Written a moment after the event itself, in bigger batches; what a crash
--- keeps from being written here is filled in from the event tables at the next start.
--- The small granules and blocks make the look-up of a random id cheap.
+-- The identities that are taken. Written a moment after the event itself, in larger batches. After a crash, the next
+-- start adds the missing ones from the event tables. The small granules and blocks make the lookup of a random id cheap.
 CREATE TABLE IF NOT EXISTS event_identities
 (
     stream Enum8('decisions' = 1, 'llm_invocations' = 2),

@@ -1,5 +1,5 @@
--- Projects and the bearer keys issued for them. A key is revoked by a second row with a higher version:
--- rows are never changed in place. The key itself is not stored, only what its signature covers.
+-- Projects and the bearer keys issued for them. A second row with a higher version revokes a key: rows are never changed
+-- in place. The key itself is not stored, only the data that its signature covers.
 
 CREATE TABLE IF NOT EXISTS projects
 (

@@ -1,5 +1,5 @@
 -- Every version of every agent, with its bundle as it was signed. Rows are written once and never changed. Each version
--- number is inserted under a token of its own, so that of two processes that save at once the store keeps the first.
+-- number has its own insert token: if two processes save at the same time, the store keeps the first insert.
 
 CREATE TABLE IF NOT EXISTS agent_versions
 (

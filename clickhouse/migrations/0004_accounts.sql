@@ -1,11 +1,11 @@
 -- Accounts, sessions, mailed tokens, memberships and activity. Passwords are stored as scrypt hashes, session and mailed
 -- tokens as SHA-256.
 --
--- non_replicated_deduplication_window: an insert that claims a name carries a token made of the name, and the store keeps
--- only the first such insert. So one of several processes wins, and reading back shows which.
+-- non_replicated_deduplication_window: an insert that claims a name has a token derived from the name, and the store keeps
+-- only the first insert with a token. Reading the row back shows which of several processes holds the name.
 
--- A row is a change. The newest row of each kind counts, so that two changes at once lose nothing.
--- Of two accounts with one e-mail (the net under the claim) the one created first, then the smaller id, is the account.
+-- A row is a change. The newest row of each kind counts, so that two changes at the same time are both kept.
+-- If two accounts have one e-mail in spite of the claim, the one created first counts, then the one with the smaller id.
 CREATE TABLE IF NOT EXISTS accounts
 (
     email_folded String,
@@ -26,8 +26,8 @@ SETTINGS
     min_rows_to_fsync_after_merge = 1,
     non_replicated_deduplication_window = 1000;
 
--- A session is touched and ended by further rows with a higher version; the end has the highest there is. It counts only
--- while session_epoch is the account's: a new password makes a new epoch.
+-- Later rows with a higher version store the last use of a session and its end, which has the highest version. A session is
+-- valid only while its session_epoch is that of the account: a new password starts a new epoch.
 CREATE TABLE IF NOT EXISTS sessions
 (
     session_hash String,
@@ -59,7 +59,7 @@ ORDER BY token_hash
 TTL toDateTime(created_at) + INTERVAL 30 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- A mailed token is used by the first row here. The rows outlive the tokens: until then a used one stays used.
+-- The first row of a mailed token is its use. The rows are kept for longer than the tokens, so a used token stays used.
 CREATE TABLE IF NOT EXISTS mailed_token_uses
 (
     token_hash String,
@@ -96,7 +96,7 @@ ENGINE = {engine: ReplacingMergeTree(version)}
 ORDER BY (account_id, project_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- Activity entries, never changed. project_id is '' for an entry about an account alone.
+-- Activity entries, which never change. project_id is '' for an entry that is only about an account.
 CREATE TABLE IF NOT EXISTS activity
 (
     activity_id UUID,

@@ -3,7 +3,7 @@
 --
 -- by_day, by_hour and series answer whole days and whole hours; by_user counts one user's rows; the two indexes find
 -- the rows of a rare user or session.
--- deduplicate_merge_projection_mode: a merge that drops a duplicate counts again what is left.
+-- deduplicate_merge_projection_mode: a merge that drops a duplicate counts the remaining rows again.
 -- lightweight_mutation_projection_mode: see 0024_no_deleted_rows_in_parts.sql.
 
 ALTER TABLE decisions MODIFY SETTING

@@ -1,8 +1,8 @@
 -- Rotations of the root key, and bundles that were signed again.
 --
 -- succession: the previous key vouches for the new one, so that clients follow. acknowledgement: the new key vouches for
--- the previous one, so that what it signed still verifies. Both are compact JWS and hold only public keys. A rotation is
--- forgotten by a second row with a higher version.
+-- the previous one, so that its signatures still verify. Both are compact JWS and hold only public keys. A second row with a
+-- higher version forgets a rotation.
 CREATE TABLE IF NOT EXISTS root_key_successions
 (
     kid String,

@@ -1,4 +1,4 @@
--- What people see of their sessions, how a password was set, and the identities of single sign-on.
+-- What accounts see of their sessions, how a password was set, and the identities of single sign-on.
 --
 -- password_set: by a mailed token, which proves the address. password_changed: by someone who was signed in.
 ALTER TABLE accounts

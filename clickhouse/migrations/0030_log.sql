@@ -1,10 +1,10 @@
--- The log: what proves that no record was lost, altered, slipped in or taken out. docs/storage.md tells how it is written.
+-- The log, which proves that no record was lost, altered, added or removed. docs/storage.md describes how it is written.
 --
--- salt: 16 random bytes, zeros in rows from before the log. flush: which insert of which process wrote the row, so that the log
--- finds the rows that are new; microseconds since the epoch × 4096 + a number of the process, 0 in rows from before the log.
+-- salt: 16 random bytes, zeros in rows from before the log. flush: the insert and the process that wrote the row, so that the log
+-- finds new rows; microseconds since the epoch × 4096 + a number of the process, 0 in rows from before the log.
 -- emitter, sequence, dropped: the sender's own count; sequence 0 where there is none, dropped NULL where it is absent or invalid.
 -- line: the record as a line of the NDJSON export. It needs output_format_json_escape_forward_slashes = 0.
--- entry: what the log holds of the record.
+-- entry: the hash of salt and line, which is in the log.
 ALTER TABLE decisions
     ADD COLUMN IF NOT EXISTS salt UUID CODEC(NONE),
     ADD COLUMN IF NOT EXISTS emitter UUID CODEC(LZ4),
@@ -38,9 +38,9 @@ ALTER TABLE llm_invocations
     ADD COLUMN IF NOT EXISTS dropped Nullable(UInt64) CODEC(LZ4);
 
 -- The entries of the log, in pieces. A round appends one or more pieces to the logs of some projects, in one insert with a token
--- of the round, which the store keeps once: who wrote the round first has it. committed_at is the store's time at the insert,
--- proposed_at its time when the round was begun. A piece that was under way for 5 minutes or longer counts for nothing, because the
--- store may have forgotten the token by then.
+-- of the round. The store keeps the first insert with a token, so the process that wrote the round first has it. committed_at is
+-- the time of the store at the insert, proposed_at its time when the round began. A piece that was inserted 5 minutes or more
+-- after its round began does not count, because the store may have forgotten the token by then.
 --
 -- entries: from the index start on; written as entries_hex, with spaces between, because rows are written as JSON. received_from, received_to: of their records, so that a record is found.
 -- flushes: the flushes that are complete in the log with this round, in its first row; project_id is '' in a row for them alone.
@@ -77,7 +77,7 @@ SETTINGS
     replicated_deduplication_window_seconds = 604800;
 
 -- Hashes of complete subtrees of the logs: of level 1 over 256 leaves, of level 2 over 256 of level 1, and so on. They follow from
--- the entries, so a row that is written twice says the same.
+-- the entries, so two rows of the same hash are equal.
 CREATE TABLE IF NOT EXISTS log_hashes
 (
     project_id LowCardinality(String),

@@ -1,7 +1,7 @@
 -- The keys that sign the logs of this store, and what witnesses signed.
 --
--- public_key: base64 of 32 bytes. The newest row counts. The first service to sign writes the first row, with a token, so that of
--- several services one wins; the others refuse to sign with another key. An operator who changes the key adds a row.
+-- public_key: base64 of 32 bytes. The newest row counts. The first service that signs writes the first row, with a token, so that
+-- only one of several services succeeds; the others refuse to sign with another key. An operator who changes the key adds a row.
 CREATE TABLE IF NOT EXISTS log_keys
 (
     accepted_at DateTime64(3, 'UTC'),

@@ -1,6 +1,6 @@
--- What the senders of events tell of their own count; see docs/storage.md.
+-- What the senders of events report about their own counts; see docs/storage.md.
 --
--- emitter_closes: the reports of senders that ended. Of two the first stands.
+-- emitter_closes: the reports of senders that ended. The first report of a sender counts.
 -- emitter_starts: senders with records that are about to expire or have expired, so that a first number that is missing later
 -- counts as expired and not as lost. occurred_at: of the newest of these records; sequence: the lowest of their numbers.
 CREATE TABLE IF NOT EXISTS emitter_closes
@@ -35,7 +35,7 @@ ORDER BY (project_id, stream, emitter, occurred_at)
 TTL toDateTime(occurred_at) + INTERVAL 365 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- An hour of a sender. Where its numbers have no hole, and no window begins in it, no row of it is read.
+-- An hour of a sender. If its numbers have no gap, and no window begins in the hour, none of its rows is read.
 ALTER TABLE decisions ADD PROJECTION IF NOT EXISTS by_emitter
 (
     SELECT

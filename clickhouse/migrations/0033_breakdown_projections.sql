@@ -1,7 +1,7 @@
--- Answers a breakdown by error_type as well, with the first and the last time of each value. They take the place of by_day and
--- by_hour, whose columns they have: the reads of an earlier version use them, too.
--- Existing parts get them in the background. Until then reads of many days come from rows, exact but slower. The removal stands last:
--- on a cluster, a change of a table right behind one that nobody waited for may be refused.
+-- Answers a breakdown by error_type as well, with the first and the last time of each value. They replace by_day and
+-- by_hour and have their columns, so the reads of an earlier version use them, too.
+-- Existing parts get them in the background. Until then reads of many days come from rows, exact but slower. The removal comes last:
+-- on a cluster, a table may refuse a change while an earlier change that was not waited for is running.
 ALTER TABLE decisions ADD PROJECTION IF NOT EXISTS counts_by_day
 (
     SELECT

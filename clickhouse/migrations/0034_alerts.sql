@@ -1,6 +1,6 @@
--- Alerts that the people of a project get. The newest row of a project's settings counts.
+-- The alerts of projects, and their settings, of which the newest row counts.
 --
--- webhook_secret: signs what the webhook gets (Standard Webhooks), so the store must hold it as it is.
+-- webhook_secret: signs the messages to the webhook (Standard Webhooks), so it cannot be stored as a hash.
 CREATE TABLE IF NOT EXISTS alert_settings
 (
     project_id String,
@@ -18,8 +18,8 @@ ENGINE = {engine: ReplacingMergeTree(version)}
 ORDER BY project_id
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- alert_id follows from what an alert is about, so that it is there once. A second row with a higher version says what became
--- of it. Times of a range are those of the records; of a silence, range_from is the last call.
+-- alert_id is derived from the occasion of an alert, so that each is stored once. A second row with a higher version has its
+-- final state. The times of a range are those of the records; for a silence, range_from is the last call.
 CREATE TABLE IF NOT EXISTS alerts
 (
     project_id String,
@@ -42,7 +42,7 @@ ORDER BY (project_id, fired_at, alert_id)
 TTL toDateTime(fired_at) + INTERVAL 90 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- Which service evaluates the rules of a minute: the first row with the minute's token stays.
+-- Which service evaluates the rules of a minute: the store keeps the first row with the token of the minute.
 CREATE TABLE IF NOT EXISTS alert_rounds
 (
     minute DateTime('UTC'),

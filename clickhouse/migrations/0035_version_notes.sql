@@ -1,2 +1,2 @@
--- Why a version was saved, in the words of who saved it; '' for no note. It is not part of what is signed.
+-- Why a version was saved; '' if there is no note. The signature does not cover it.
 ALTER TABLE agent_versions ADD COLUMN IF NOT EXISTS note String DEFAULT '' CODEC(ZSTD(1))

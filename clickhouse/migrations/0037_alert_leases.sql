@@ -1,3 +1,3 @@
--- When the service that delivers an alert last said so: a later row with the same version replaces the one before. Another service takes
--- over a pending alert only when this is long ago.
+-- When the delivering service last renewed its claim on an alert. A later row with the same version replaces the earlier one. Another
+-- service takes over a pending alert only if this was long ago.
 ALTER TABLE alerts ADD COLUMN IF NOT EXISTS renewed_at DateTime64(3, 'UTC') DEFAULT fired_at
