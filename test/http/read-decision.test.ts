@@ -71,9 +71,4 @@ describe('a decision by its id', () => {
     for (const text of ['x', '%00', `${id}0`, id.replaceAll('-', ''), `urn:uuid:${id}`, `{${id}}`, "' OR 1"])
       expect(await problem(encodeURIComponent(text)), text).to.deep.equal([404, 'not_found']);
   });
-
-  it('does not shadow the path of the export', async () => {
-    const { status, headers } = await ask(service, 'decisions/export');
-    expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/x-ndjson']);
-  });
 });
