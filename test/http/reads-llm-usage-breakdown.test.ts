@@ -1,26 +1,12 @@
 import { expect } from 'chai';
-import { randomUUID } from 'node:crypto';
 import { sendLlm, NO_USAGE } from '../support/audit.ts';
+import { breakdownAt, timeOf } from '../support/breakdown.ts';
 import { llmInvocation } from '../support/events.ts';
-import { ask, askJson, refusal } from '../support/reads.ts';
+import { ask, askJson } from '../support/reads.ts';
 import { useSharedService } from '../support/shared-service.ts';
-import { MINUTE_MS } from '../../server/durations.ts';
-
-type Sums = typeof NO_USAGE;
-type Breakdown = {
-  project_id: string;
-  window: string | null;
-  from: string;
-  to: string;
-  by: string;
-  items: ({ value: string; first: string; last: string } & Sums)[];
-  others: ({ entries: number } & Sums) | null;
-};
 
 describe('the breakdown of LLM usage', () => {
   const service = useSharedService();
-  const baseMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - 3 * 60 * MINUTE_MS;
-  const timeOf = (index: number) => new Date(baseMs + index * 20 * MINUTE_MS).toISOString();
   const tokens = (input_tokens: number, output_tokens = 0) => ({ input_tokens, output_tokens });
   const CALLS = [
     { agent_name: 'b', model: 'm1', user_id: 'u1', session_id: 's1', ...tokens(10, 1), cost_usd: 0.1 },
@@ -36,15 +22,11 @@ describe('the breakdown of LLM usage', () => {
       await sendLlm(service, { ...call, model: 'another', user_id: 'another', cost_usd: 9 });
     }
   });
-  const breakdown = (query: Record<string, string> | string) =>
-    askJson<Breakdown>(service, 'llm-usage/breakdown', { query });
-  const row = (value: string, sums: Partial<Sums>, [first, last]: [number, number]) => ({
-    value,
-    ...NO_USAGE,
-    ...sums,
-    first: timeOf(first),
-    last: timeOf(last),
-  });
+  const { breakdown, row, addsUp, hasBounds, refuses } = breakdownAt(
+    service,
+    'llm-usage/breakdown',
+    NO_USAGE,
+  );
 
   it('has exactly the documented keys, by cost, then calls, both descending, then value in UTF-8 bytes', async () => {
     const { from, to, ...rest } = await breakdown({ by: 'session_id' });
@@ -64,26 +46,15 @@ describe('the breakdown of LLM usage', () => {
     });
   });
 
-  const VALUES: Record<string, string[]> = {
-    model: ['m1', 'm3', 'm2'],
-    agent: ['é', 'a', 'b'],
-    user_id: ['u1', '', 'u2'],
-    session_id: ['s1', 's0', '', 's2'],
-  };
-  for (const [by, values] of Object.entries(VALUES)) {
-    it(`by ${by} adds up to the totals, including what the list leaves out`, async () => {
-      const { totals } = await askJson<{ totals: Sums }>(service, 'llm-usage');
-      for (const limit of [1, 2, 1000]) {
-        const { items, others } = await breakdown({ by, limit: String(limit) });
-        expect(items.map(({ value }) => value)).to.deep.equal(values.slice(0, limit));
-        expect(others?.entries ?? 0).to.equal(Math.max(0, values.length - limit));
-        for (const key of Object.keys(NO_USAGE) as (keyof Sums)[]) {
-          const sum = items.reduce((all, item) => all + item[key], others?.[key] ?? 0);
-          expect(sum, `${key} with limit ${limit}`).to.be.closeTo(totals[key], 1e-12);
-        }
-      }
-    });
-  }
+  addsUp(
+    {
+      model: ['m1', 'm3', 'm2'],
+      agent: ['é', 'a', 'b'],
+      user_id: ['u1', '', 'u2'],
+      session_id: ['s1', 's0', '', 's2'],
+    },
+    async () => (await askJson<{ totals: typeof NO_USAGE }>(service, 'llm-usage')).totals,
+  );
 
   it('takes filters and a range', async () => {
     const { items, window, others } = await breakdown(
@@ -109,25 +80,11 @@ describe('the breakdown of LLM usage', () => {
     expect(text).to.include(`"entries":1,${sums}`);
   });
 
-  it('lists 50 values when no limit is given', async () => {
-    const names = Array.from({ length: 51 }, (_, index) => `session-${String(index).padStart(2, '0')}`);
-    await Promise.all(
-      names.map((session_id) => sendLlm(service, llmInvocation({ agent_name: 'many', session_id }))),
-    );
-    const { items, others } = await breakdown({ by: 'session_id', agent: 'many' });
-
-    expect(items.map(({ value }) => value)).to.deep.equal(names.slice(0, 50));
-    expect(others).to.deep.equal({ entries: 1, ...NO_USAGE, calls: 1, ...tokens(100, 20) });
+  hasBounds((session_id) => sendLlm(service, llmInvocation({ agent_name: 'many', session_id })), {
+    ...NO_USAGE,
+    calls: 1,
+    ...tokens(100, 20),
   });
 
-  it('of an unknown project is empty', async () => {
-    const asked = { query: { by: 'model' }, projectId: randomUUID() };
-    const { items, others } = await askJson<Breakdown>(service, 'llm-usage/breakdown', asked);
-    expect({ items, others }).to.deep.equal({ items: [], others: null });
-  });
-
-  for (const query of ['', 'by=', 'by=agent_name', 'by=tool', 'by=model&limit=0', 'by=model&limit=1001'])
-    it(`with "${query}" is 422`, async () => {
-      expect(await refusal(service, 'llm-usage/breakdown', { query })).to.deep.equal([422, 'query_invalid']);
-    });
+  refuses(['', 'by=', 'by=agent_name', 'by=tool', 'by=model&limit=0', 'by=model&limit=1001']);
 });
