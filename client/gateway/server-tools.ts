@@ -16,7 +16,7 @@ export type ListedTool = Exclude<AgentTool, string>;
 
 /** A server may have to be downloaded first. */
 const LIST_MS_MAX = 120_000;
-/** Further tools are not registered. */
+/** The service refuses a longer description. */
 const DESCRIPTION_CHARACTERS_MAX = 4_000;
 const PROTOCOL_VERSION = '2025-06-18';
 const METHOD_NOT_FOUND = -32601;

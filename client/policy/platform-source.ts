@@ -138,8 +138,8 @@ class PlatformSource implements PolicySource {
       // The verified policy stays, whatever the cause of the failure (docs/client.md, "Refresh").
       this.#noteIfSlow(startedAtMs);
       // The missing answer has been reported already.
-      const isSaid = refresh.isLate && error instanceof PolicyError && error.code === 'unreachable';
-      if (!isSaid) this.#keep(error);
+      const isReported = refresh.isLate && error instanceof PolicyError && error.code === 'unreachable';
+      if (!isReported) this.#keep(error);
     }
   }
 
@@ -171,8 +171,8 @@ class PlatformSource implements PolicySource {
     const isSame = next.wasmHash !== undefined && next.wasmHash === held.wasmHash;
     this.#held = isSame ? Object.freeze({ ...next, policy: held.policy }) : next;
     // The warning about a succession already names the key.
-    const isSaid = warnings.some(({ context }) => context['kid'] === next.kid);
-    if (held.kid === undefined || held.kid === next.kid || isSaid) return;
+    const isReported = warnings.some(({ context }) => context['kid'] === next.kid);
+    if (held.kid === undefined || held.kid === next.kid || isReported) return;
     this.#options.logger.warn('The policy is signed by another trusted key than before', {
       agent_name: this.#options.agentName,
       kid: next.kid,
