@@ -51,11 +51,11 @@ export function createBatchIngest<Body extends object, E extends Event>(
     const result = judgement.result();
     if (result.rejected.length > 0) call.res.statusCode = 207;
     if (kind.receipts === undefined || !wantsReceipt(call.res.req)) return result;
-    const standing = judgement.standing(project_id);
-    const receipts = await kind.receipts.of(standing, call.sinceMs);
+    const recorded = judgement.recorded(project_id);
+    const receipts = await kind.receipts.of(recorded, call.sinceMs);
     return {
       ...result,
-      receipts: standing.map(({ index }, place) => ({ index, receipt: receipts[place] as string })),
+      receipts: recorded.map(({ index }, place) => ({ index, receipt: receipts[place] as string })),
     };
   };
 }

@@ -11,7 +11,7 @@ import { admitTime } from './admit.ts';
 import { type Event, UUID_TEXT } from './event.ts';
 import { eventTextFrom } from './event-row.ts';
 import { countProblem, type EventKind } from './ingest.ts';
-import type { Standing } from './receipts.ts';
+import type { RecordedEvent } from './receipts.ts';
 import { Type } from '../type.ts';
 
 const { status, code, detail, errors } = PROBLEM.properties;
@@ -135,7 +135,7 @@ export class Judgement<Body extends object, E extends Event> {
   }
 
   /** The events that are records, or whose identity another record has. */
-  standing(project_id: string): (Standing & { index: number })[] {
+  recorded(project_id: string): (RecordedEvent & { index: number })[] {
     return this.#candidates
       .filter((_, place) => typeof this.#results[place] === 'string')
       .map(({ index, event_id, occurredAtMs }) => ({ index, project_id, event_id, occurredAtMs }));

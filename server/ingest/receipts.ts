@@ -11,9 +11,9 @@ import { clickhouseTime } from '../store/time.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 
 /** An event that is durable, or whose identity another record has. */
-export type Standing = { project_id: string; event_id: string; occurredAtMs: number };
+export type RecordedEvent = { project_id: string; event_id: string; occurredAtMs: number };
 
-type Asked = Standing & { resolve: (entry: string) => void; reject: (error: unknown) => void };
+type Asked = RecordedEvent & { resolve: (entry: string) => void; reject: (error: unknown) => void };
 type ReceiptsOptions = { store: BoundedStore; rootKeys: RootKeys; now: () => number };
 
 /** Whether the caller requests receipts. */
@@ -35,7 +35,7 @@ export class Receipts {
   }
 
   /** The receipts of events, by position. `sinceMs` (performance.now): when the caller began to wait. Rejects with a StoreError. */
-  async of(events: readonly Standing[], sinceMs: number): Promise<string[]> {
+  async of(events: readonly RecordedEvent[], sinceMs: number): Promise<string[]> {
     const entries = events.map(
       (event) =>
         new Promise<string>((resolve, reject) => {
@@ -45,7 +45,7 @@ export class Receipts {
     void this.#readAll();
     const leftMs = WRITE_WAIT_MS_MAX - (performance.now() - sinceMs);
     const all = await withTimeout(Promise.all(entries), Math.max(0, leftMs));
-    return Promise.all(all.map((entry, place) => this.#sign(events[place] as Standing, entry)));
+    return Promise.all(all.map((entry, place) => this.#sign(events[place] as RecordedEvent, entry)));
   }
 
   async #readAll(): Promise<void> {
@@ -82,7 +82,7 @@ export class Receipts {
     }
   }
 
-  async #find({ project_id, event_id }: Omit<Standing, 'occurredAtMs'>, nowMs: number): Promise<string> {
+  async #find({ project_id, event_id }: Omit<RecordedEvent, 'occurredAtMs'>, nowMs: number): Promise<string> {
     const { store } = this.#options;
     const reads = { runRead: <Row>(text: string, params = {}) => store.query<Row>(text, params) };
     const { signal } = new AbortController();
@@ -91,7 +91,7 @@ export class Receipts {
     throw new StoreError('store_unavailable', 'The store does not show the record yet. Send the event again');
   }
 
-  #sign({ project_id, event_id }: Standing, entry: string): Promise<string> {
+  #sign({ project_id, event_id }: RecordedEvent, entry: string): Promise<string> {
     const { rootKeys, now } = this.#options;
     const { kid, privateKey } = rootKeys.current;
     return new SignJWT({ entry: Buffer.from(entry, 'base64').toString('base64url') })
