@@ -11,7 +11,7 @@ import { ALERT_NAMES_MAX } from '../limits.ts';
 import { HOUR_MS, MINUTE_MS } from '../durations.ts';
 
 /** How often the clock is checked. */
-const LOOK_EVERY_MS = 1000;
+const CHECK_EVERY_MS = 1000;
 /** An alert is taken over if its service has not renewed it for this long, and abandoned after an hour. */
 const TAKE_OVER_MS = 2 * MINUTE_MS;
 
@@ -53,7 +53,7 @@ export class Alerts {
   start(): void {
     this.#watchedSinceMs = this.#deps.now();
     this.#minute = minuteOf(this.#watchedSinceMs);
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => this.#checkClock(), CHECK_EVERY_MS).unref();
   }
 
   /** Resolves when nothing is being read, written or sent. */
@@ -65,7 +65,7 @@ export class Alerts {
     await Promise.all(this.#delivering.keys());
   }
 
-  #look(): void {
+  #checkClock(): void {
     const minute = minuteOf(this.#deps.now());
     // If a slow store takes longer than a minute, the next minute is skipped; the one after it covers its windows as well.
     if (minute === this.#minute || this.#running !== undefined) return;

@@ -9,7 +9,7 @@ export type TlsFiles = { cert: string; key: string };
 type Pair = { cert: Buffer; key: Buffer };
 
 /** Changed files must be in use within a minute. A mismatched pair is reported at the second check. */
-const LOOK_EVERY_MS = 5000;
+const CHECK_EVERY_MS = 5000;
 
 /** The options of a listener, read from the files. Throws an error that says what is wrong with them. */
 export function readTls(files: TlsFiles): SecureContextOptions & Pair {
@@ -47,11 +47,11 @@ export function readTls(files: TlsFiles): SecureContextOptions & Pair {
  */
 export function followTlsFiles(
   server: Pick<Server, 'setSecureContext'>,
-  { files, inUse, logger, everyMs = LOOK_EVERY_MS }: FollowOptions,
+  { files, inUse, logger, everyMs = CHECK_EVERY_MS }: FollowOptions,
 ): () => void {
   let known = textOf(inUse);
   let fault: { message: string; isReported: boolean } | undefined;
-  const look = () => {
+  const check = () => {
     try {
       const options = readTls(files);
       fault = undefined;
@@ -69,7 +69,7 @@ export function followTlsFiles(
       fault = { message, isReported: isSame };
     }
   };
-  const timer = setInterval(look, everyMs).unref();
+  const timer = setInterval(check, everyMs).unref();
   return () => clearInterval(timer);
 }
 

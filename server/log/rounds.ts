@@ -41,13 +41,13 @@ export type RoundDeps = {
 type Loss = { row: Rival; winner: Rival };
 
 const PROPOSALS = 2 ** 48 - 1;
-/** If rows arrive while a round looks at them, it looks again, up to this many times. */
-const LOOKS_MAX = 5;
+/** If rows arrive while a round checks them, it checks again, up to this many times. */
+const CHECKS_MAX = 5;
 /** Rows that are still there after a removal are removed again at once, up to this many times. */
 const REMOVALS_MAX = 5;
 /** How long a sole process may rely on what it read of its own last round; a proposal must be younger than 5 minutes. */
-const NEWS_STAND_MS = 60_000;
-const NO_ONE = { received_from: '1970-01-01 00:00:00.000', received_to: '1970-01-01 00:00:00.000' };
+const NEWS_VALID_MS = 60_000;
+const NO_RECORDS = { received_from: '1970-01-01 00:00:00.000', received_to: '1970-01-01 00:00:00.000' };
 
 /**
  * Appends records to the logs of projects, in rounds. The rounds in the store define the log, and the store keeps one proposal per round.
@@ -120,7 +120,7 @@ export class LogRounds {
   /** The store's time at the last read, if no other process can have written since. */
   #recentTime(): string | undefined {
     if (this.#deps.isShared || this.#newest === undefined) return undefined;
-    return performance.now() - this.#newest.atMs < NEWS_STAND_MS ? this.#newest.now : undefined;
+    return performance.now() - this.#newest.atMs < NEWS_VALID_MS ? this.#newest.now : undefined;
   }
 
   async #readNews() {
@@ -146,22 +146,22 @@ export class LogRounds {
       ...(hour === undefined ? {} : { hour: hour.hour }),
     };
     const mayBeLogged = isShared || careful.length > 0 || hour !== undefined;
-    const logged = mayBeLogged ? ((await tables.extentOf(source)) ?? NO_ONE) : undefined;
-    let losses = hour === undefined ? await this.#look(fresh, careful) : [];
-    for (let looks = 1; ; looks += 1) {
+    const logged = mayBeLogged ? ((await tables.extentOf(source)) ?? NO_RECORDS) : undefined;
+    let losses = hour === undefined ? await this.#findLosses(fresh, careful) : [];
+    for (let checks = 1; ; checks += 1) {
       const pieces = await tables.pieces(source, { lost: losses.map(({ row }) => row), logged });
       // Other inserts are complete. Rows of these may have arrived since the check.
-      const more = careful.length > 0 ? await this.#look(fresh, careful) : [];
+      const more = careful.length > 0 ? await this.#findLosses(fresh, careful) : [];
       const known = new Set(losses.map(({ row }) => nameOf(row)));
       if (more.every(({ row }) => known.has(nameOf(row)))) return { pieces, losses };
-      if (looks === LOOKS_MAX)
+      if (checks === CHECKS_MAX)
         throw new StoreError('store_unavailable', 'Rows keep coming while the log looks at them.');
       losses = [...losses, ...more.filter(({ row }) => !known.has(nameOf(row)))];
     }
   }
 
   /** If several rows have one identity, the logged one wins, else the one received first. All others lose. */
-  async #look(fresh: readonly string[], careful: readonly string[]): Promise<Loss[]> {
+  async #findLosses(fresh: readonly string[], careful: readonly string[]): Promise<Loss[]> {
     const { tables, isShared, expiredBefore } = this.#deps;
     const since = expiredBefore();
     const rivals = [
@@ -205,7 +205,7 @@ export class LogRounds {
   /** Checks again, because the store may lose a removal. */
   async #removeLost(fresh: readonly string[], careful: readonly string[]): Promise<void> {
     for (let removals = 0; removals < REMOVALS_MAX; removals += 1) {
-      const losses = await this.#look(fresh, careful);
+      const losses = await this.#findLosses(fresh, careful);
       const logged = await this.#deps.tables.logged(losses.map(({ winner }) => winner));
       const lost = losses.filter(({ winner }) => logged.has(winner.entry));
       if (lost.length === 0) return;
@@ -230,7 +230,7 @@ function listing(
   work: Work,
   { incomplete, isFirst }: { incomplete: string[]; isFirst: boolean },
 ): ChunkRow[] {
-  const row = { project_id: '', start: 0, entries: '', ...NO_ONE, flushes: [] };
+  const row = { project_id: '', start: 0, entries: '', ...NO_RECORDS, flushes: [] };
   const { hour } = work;
   if (hour?.isFinal === true) return [{ ...row, start: hour.number }];
   return isFirst && complete(work, incomplete).length > 0 ? [row] : [];

@@ -66,7 +66,7 @@ export class Witnesses {
     let hasWarned = false;
     while (!signal.aborted) {
       try {
-        await this.#look();
+        await this.#findGrown();
         for (const witness of this.#options.witnesses)
           if (!busy.has(witness))
             busy.set(
@@ -84,8 +84,8 @@ export class Witnesses {
     await Promise.all(busy.values());
   }
 
-  /** Notes which logs grew since the last look. */
-  async #look(): Promise<void> {
+  /** Notes which logs grew since the last call. */
+  async #findGrown(): Promise<void> {
     const { store, logOf, witnesses } = this.#options;
     for (const grown of this.#grown.values()) grown.isQuiet = true;
     const rows = await store.query<{ project_id: string; newest: string }>(sql('log_grown'), {

@@ -37,7 +37,7 @@ type ReadDaysOptions = {
 /** Planning the part of a statement that reads a projection takes at least as long as reading this many rows: docs/storage.md. */
 const FEW_ROWS = 250_000;
 /** A busy writer adds about as many in this time. */
-const PARTS_STAND_MS = 5000;
+const PARTS_VALID_MS = 5000;
 /** Days after today that may hold rows, because clocks may be ahead. */
 const DAYS_AHEAD = 2;
 const LIST_AGAIN_MS = 1000;
@@ -93,7 +93,7 @@ export class ReadDays {
   async hasFewRows(range: Range): Promise<boolean> {
     const { writers, now, fewRows = FEW_ROWS } = this.#options;
     if (writers === 'cluster' || fewRows === 0) return false;
-    if (performance.now() - this.#partsAtMs >= PARTS_STAND_MS)
+    if (performance.now() - this.#partsAtMs >= PARTS_VALID_MS)
       await (this.#counting ??= this.#list().finally(() => (this.#counting = undefined)));
     const numberOf = (day: string) => Number(this.#parts.get(day)?.number ?? 0) * shareOf(day, range, now());
     return daysOf(range).reduce((rows, day) => rows + numberOf(day), 0) < fewRows;

@@ -23,37 +23,37 @@ export class EmittedGauge {
   readonly #options: Options;
   readonly #ending = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #updating: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
   start(): void {
-    this.#looking = this.#turn();
+    this.#updating = this.#updateRepeatedly();
   }
 
   /** Resolves when no statement runs any more. */
   async close(): Promise<void> {
     this.#ending.abort();
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#updating;
   }
 
   /** Resolves when the gauge is up to date. */
-  async look(): Promise<void> {
+  async update(): Promise<void> {
     const { gauge } = this.#options;
     for (const stream of STREAMS)
       for (const [state, count] of Object.entries(await this.#countsOf(stream)))
         gauge.set({ stream, state }, Number(count));
   }
 
-  async #turn(): Promise<void> {
+  async #updateRepeatedly(): Promise<void> {
     const { gauge, logger } = this.#options;
     const { signal } = this.#ending;
     const startMs = performance.now();
     try {
-      await this.look();
+      await this.update();
     } catch (error) {
       if (signal.aborted) return;
       // The old counts are no longer true.

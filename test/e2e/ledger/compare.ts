@@ -156,7 +156,7 @@ const STATES = ['received', 'dropped', 'missing'] as const;
 async function gaugeOf(reads: AuditReads) {
   const labelNames = ['stream', 'state'] as const;
   const gauge = new Gauge({ name: 'emitted', help: 'Emitted events', labelNames, registers: [] });
-  await new EmittedGauge({ reads, gauge, logger: pino({ enabled: false }) }).look();
+  await new EmittedGauge({ reads, gauge, logger: pino({ enabled: false }) }).update();
   const { values } = await gauge.get();
   return values.map(({ labels, value }) => [labels.stream, labels.state, value]);
 }
