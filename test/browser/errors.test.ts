@@ -104,7 +104,7 @@ const PARTS: [name: string, path: string, fails: RegExp, says: string, shows: st
     '/sign-in',
     /auth\/options$/,
     'The ways to sign in could not be loaded.',
-    '.door-links',
+    '.centered-links',
   ],
   ['the code of the charts', 'usage', /\/charts-[^/]*\.js$/, 'The service cannot be reached', '.chart'],
 ];

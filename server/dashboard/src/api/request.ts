@@ -41,14 +41,14 @@ export async function request<N extends Name>(
   let answer: string;
   try {
     const askedMs = Date.now();
-    const asked = datedPath(path);
-    response = await fetch(asked, init);
+    const sent = datedPath(path);
+    response = await fetch(sent, init);
     learnTime(response, askedMs);
-    const meant = datedPath(path, serviceTime(askedMs));
-    // Requested by a wrong clock: the first answers of a page show the right time.
-    if (meant !== asked) {
+    const corrected = datedPath(path, serviceTime(askedMs));
+    // This browser's clock is wrong, as the first answers of a page show.
+    if (corrected !== sent) {
       await response.body?.cancel();
-      response = await fetch(meant, init);
+      response = await fetch(corrected, init);
     }
     answer = await response.text();
   } catch (error) {

@@ -160,9 +160,9 @@ function AccountLink() {
   if (session.status === 'loading') return null;
   if (session.status === 'out') {
     const { pathname } = location;
-    const isDoor = !pathname.startsWith('/projects/') && pathname !== '/account';
+    const needsAccount = pathname.startsWith('/projects/') || pathname === '/account';
     return (
-      <a class="account-link" href={isDoor ? '/sign-in' : signInHref()} aria-label="Sign in">
+      <a class="account-link" href={needsAccount ? signInHref() : '/sign-in'} aria-label="Sign in">
         <Icon name="account" />
         <span>Sign in</span>
       </a>

@@ -4,7 +4,7 @@ import { request } from '../../api/request.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useForm } from '../../ui/use-form.ts';
-import { Door } from './door.tsx';
+import { CenteredPage } from './centered-page.tsx';
 import { useMailedLink } from './mailed-link.ts';
 
 export function ForgotPasswordPage() {
@@ -15,7 +15,7 @@ export function ForgotPasswordPage() {
     setSentTo(email);
   });
   return (
-    <Door title="Reset your password">
+    <CenteredPage title="Reset your password">
       {sentTo !== undefined && (
         <p role="status">
           If <b>{sentTo}</b> has an account,{' '}
@@ -30,9 +30,9 @@ export function ForgotPasswordPage() {
           {sentTo === undefined ? 'Send link' : 'Send another link'}
         </button>
       </form>
-      <p class="door-links">
+      <p class="centered-links">
         <a href="/sign-in">Back to sign in</a>
       </p>
-    </Door>
+    </CenteredPage>
   );
 }

@@ -7,7 +7,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useSignal } from '../../ui/use-action.ts';
 import { useForm } from '../../ui/use-form.ts';
-import { Door } from './door.tsx';
+import { CenteredPage } from './centered-page.tsx';
 import { mailedLink } from './mailed-link.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
@@ -37,7 +37,7 @@ export function RegisterPage() {
       ? 'An account with this e-mail exists already. Sign in, or reset its password.'
       : undefined;
   return (
-    <Door title="Create account">
+    <CenteredPage title="Create account">
       <form onSubmit={onSubmit}>
         <Field label="E-mail" name="email" type="email" autocomplete="username" required autofocus />
         <NewPasswordField label="Password" />
@@ -46,9 +46,9 @@ export function RegisterPage() {
           {isRunning ? 'Creating…' : 'Create account'}
         </button>
       </form>
-      <p class="door-links">
+      <p class="centered-links">
         <a href="/sign-in">I already have an account</a>
       </p>
-    </Door>
+    </CenteredPage>
   );
 }

@@ -6,7 +6,7 @@ import { useSession } from '../../app/session.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useSay } from '../../ui/toast.tsx';
 import { useForm } from '../../ui/use-form.ts';
-import { Door } from './door.tsx';
+import { CenteredPage } from './centered-page.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 
 /** The page of a mailed link. The token is sent to the service only with the new password. */
@@ -22,7 +22,7 @@ export function ResetPasswordPage({ token }: { token: string }) {
     navigate('/sign-in', { replace: true });
   });
   return (
-    <Door title="Choose a new password">
+    <CenteredPage title="Choose a new password">
       <form onSubmit={onSubmit}>
         <NewPasswordField label="New password" autofocus />
         <FormError error={error} />
@@ -30,10 +30,10 @@ export function ResetPasswordPage({ token }: { token: string }) {
           {isRunning ? 'Saving…' : 'Set password'}
         </button>
       </form>
-      <p class="door-links">
+      <p class="centered-links">
         {error?.code === 'token_invalid' && <a href="/forgot-password">Request a new link</a>}
         <a href="/sign-in">Back to sign in</a>
       </p>
-    </Door>
+    </CenteredPage>
   );
 }

@@ -8,7 +8,7 @@ import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { useForm } from '../../ui/use-form.ts';
-import { Door } from './door.tsx';
+import { CenteredPage } from './centered-page.tsx';
 import { nextPlace } from './next-place.ts';
 import { OpenProject } from './open-project.tsx';
 
@@ -38,7 +38,7 @@ export function SignInPage() {
   }, [isIn]);
   const failed = query.get('sso');
   return (
-    <Door title="Sign in">
+    <CenteredPage title="Sign in">
       {failed !== null && (
         <p class="form-error" role="alert">
           {SINGLE_SIGN_ON_FAULTS[failed] ?? 'The single sign-on failed. Try again.'}
@@ -56,13 +56,13 @@ export function SignInPage() {
       )}
       {hasPassword && <PasswordForm />}
       {hasPassword && (
-        <p class="door-links">
+        <p class="centered-links">
           <a href="/forgot-password">Forgot password?</a>
           {options?.registration !== 'closed' && <a href="/register">Create account</a>}
         </p>
       )}
       <OpenProject />
-    </Door>
+    </CenteredPage>
   );
 }
 

@@ -5,7 +5,7 @@ import { useSession } from '../../app/session.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { Door } from './door.tsx';
+import { CenteredPage } from './centered-page.tsx';
 import { RequestVerification } from './request-verification.tsx';
 
 /** The page of a mailed link. It uses the token immediately, and only once. */
@@ -24,7 +24,7 @@ export function VerifyEmailPage({ token }: { token: string }) {
     void run();
   }, []);
   return (
-    <Door title={email === undefined ? 'Verify your e-mail address' : 'E-mail address verified'}>
+    <CenteredPage title={email === undefined ? 'Verify your e-mail address' : 'E-mail address verified'}>
       {email === undefined && error === undefined && <Loading lines={2} />}
       {email !== undefined && (
         <>
@@ -45,6 +45,6 @@ export function VerifyEmailPage({ token }: { token: string }) {
             Try again
           </button>
         ))}
-    </Door>
+    </CenteredPage>
   );
 }

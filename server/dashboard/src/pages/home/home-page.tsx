@@ -5,7 +5,7 @@ import { projectPath } from '../../app/route.ts';
 import { useSession, type Session } from '../../app/session.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Loading } from '../../ui/states.tsx';
-import { Door } from '../account/door.tsx';
+import { CenteredPage } from '../account/centered-page.tsx';
 import { OpenProject } from '../account/open-project.tsx';
 import { SignInPage } from '../account/sign-in-page.tsx';
 import { CreateProject } from './create-project.tsx';
@@ -22,7 +22,7 @@ export function HomePage() {
   if (session.status === 'out') return <SignInPage />;
   const { projects } = session.me;
   return (
-    <Door title={projects.length === 0 ? 'Your first project' : 'Projects'}>
+    <CenteredPage title={projects.length === 0 ? 'Your first project' : 'Projects'}>
       <ul class="plain-list">
         {projects.map(({ id, name }) => (
           <li key={id}>
@@ -34,7 +34,7 @@ export function HomePage() {
       </ul>
       <CreateProject />
       <OpenProject />
-    </Door>
+    </CenteredPage>
   );
 }
 
