@@ -45,7 +45,7 @@ function tokensFrom(text: string, faults: FaultList): CST.Token[] | undefined {
     if (verdict === 'stop') return undefined;
     if (verdict === 'end of document') break;
     tokens.push(...parser.next(lexeme));
-    // A parser that lost its place does not recover, and every further token is an error.
+    // After some errors the parser does not recover, and every further token is an error.
     if (tokens.at(-1)?.type === 'error') lost += 1;
     if (lost > LOST_TOKENS_MAX) break;
   }
@@ -58,12 +58,12 @@ type SyntaxFault = { pos: [number, number]; message: string };
 /** Returns whether there are any: a tree with syntax errors is not validated, because it would yield false faults. */
 function reportSyntaxFaults(errors: readonly SyntaxFault[], faults: FaultList): boolean {
   // The parser may report again what the watch has refused.
-  const news = errors.filter(({ pos }) => !faults.hasFaultAt(pos[0]));
-  const causes = news.filter(({ message }) => !LOST_TOKEN.test(message));
-  // A parser that lost its place reports every further token: only the first matters.
-  const kept = causes.length > 0 ? causes : news.slice(0, 1);
+  const unreported = errors.filter(({ pos }) => !faults.hasFaultAt(pos[0]));
+  const causes = unreported.filter(({ message }) => !LOST_TOKEN.test(message));
+  // If the parser did not recover, it reports every further token: only the first matters.
+  const kept = causes.length > 0 ? causes : unreported.slice(0, 1);
   for (const { pos, message } of kept) faults.add(pos[0], message);
-  return news.length > 0;
+  return unreported.length > 0;
 }
 
 const LOST_TOKEN = /^Unexpected .* in YAML (?:stream|document)/s;

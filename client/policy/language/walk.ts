@@ -140,7 +140,7 @@ function unboxed(value: unknown): unknown {
   return BOX.test(Object.prototype.toString.call(value)) ? value.valueOf() : value;
 }
 
-/** Whether the object's own properties, as they are now, are all of its state: not so for a Map or an object with a getter. */
+/** Whether the object's own properties, as they are now, are all of its state. False for a Map, or an object with a getter. */
 function isTransparent(value: object): boolean {
   const prototype = prototypeOf(value);
   // Made by a literal, JSON.parse or Object.create(null), in this realm or another.

@@ -24,7 +24,7 @@ export function WebhookPanel(props: SettingsProps) {
     else setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
     onChanged();
   });
-  // Not next to a webhook that somebody else has set since.
+  // If somebody else has set another webhook since, the secret is not shown next to it.
   const secret = webhook === null || webhook.url === made?.url ? made?.secret : undefined;
   const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', params));
   return (

@@ -42,7 +42,7 @@ export function DecisionDrawer({ projectId, feed, among, eventId }: DecisionDraw
   const asked = call('GET /v1/projects/{id}/audit/decisions/{event_id}', params);
   const found = useAnswer(listed === undefined ? asked : undefined);
   const record = listed ?? found.data;
-  // Not of FarSteps: the list may arrive while a neighbour is looked up.
+  // Created here, because FarSteps is removed if the list arrives while a neighbour is looked up.
   const signal = useSignal(eventId);
   const list = projectPath(projectId, 'decisions');
   const show = (id: string) =>

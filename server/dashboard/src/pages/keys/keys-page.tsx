@@ -109,7 +109,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
       Status: stateOf,
       Created: ({ created_at }) => created_at,
       'Created by': ({ created_by }) => created_by,
-      // After every date: never.
+      // A key that never expires comes after every date.
       [expires]: ({ expires_at }) => expires_at ?? '~',
     },
     { first: '-Created' },
