@@ -2,13 +2,13 @@
 // Needs Debian's prometheus: apt-get install prometheus
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestToken } from '../support/accounts.ts';
 import { fetchAgent } from '../support/agents.ts';
 import { sendDecision, sendLlm } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
+import { freePort } from '../support/listen.ts';
 import { startTestService, temporaryDirectory, type TestService } from '../support/service.ts';
 import { observabilityFile, panelExpressions } from './expressions.ts';
 
@@ -132,13 +132,4 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
     }
   }
   throw new Error(`It did not happen: ${what}`, { cause: last });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
