@@ -76,6 +76,24 @@ describe('Projects, keys and members in a browser', function () {
     expect(key.trim()).not.to.equal('');
   });
 
+  it('shows a message for its full time, also if an equal one was shown before', async () => {
+    const { email } = await newMember(world.service, await demoOwner(world.service), 'viewer');
+    const { page } = await world.newPage({ isFresh: true });
+    await page.clock.install();
+    await page.goto(world.projectPath('members'));
+    const message = (role: string) => page.getByText(`${email} is now ${role}.`);
+    for (const role of ['editor', 'viewer', 'editor']) {
+      await page.getByLabel(`Role of ${email}`).selectOption(role);
+      await message(role).waitFor();
+      await page.clock.fastForward(2000);
+    }
+    // 6 s after the first message, 2 s after the third.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    expect(await message('editor').count()).to.equal(1);
+    await page.clock.fastForward(4000);
+    await message('editor').waitFor({ state: 'detached' });
+  });
+
   it('shows each new key until its Done', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('keys'));

@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from 'preact';
-import { useCallback, useContext, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 
 type Say = (text: string) => void;
 const ToastContext = createContext<Say>(() => undefined);
@@ -7,16 +7,17 @@ const SHOWN_MS = 5000;
 
 /** A short message about what just happened. Screen readers read it aloud. */
 export function ToastProvider({ children }: { children: ComponentChildren }) {
-  const [text, setText] = useState('');
-  const say = useCallback((said: string) => {
-    setText(said);
-    setTimeout(() => setText((current) => (current === said ? '' : current)), SHOWN_MS);
-  }, []);
+  const [said, setSaid] = useState<{ text: string } | undefined>(undefined);
+  const say = useCallback((text: string) => setSaid({ text }), []);
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(undefined), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
   return (
     <ToastContext.Provider value={say}>
       {children}
       <div class="toast-place" role="status" aria-live="polite">
-        {text !== '' && <p class="toast">{text}</p>}
+        {said !== undefined && <p class="toast">{said.text}</p>}
       </div>
     </ToastContext.Provider>
   );
