@@ -239,6 +239,20 @@ describe('model calls in a browser', function () {
     expect(await textsIn('Model', 'm-plan')).to.include('m-plan 3');
   });
 
+  it('shows no error of the older rows of another list', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('usage/calls', { window: '7d' }));
+    const older = page.getByRole('button', { name: 'Load older' });
+    await older.waitFor();
+    await page.route(/cursor=/, (route) => route.abort());
+    await older.click();
+    const error = page.getByText('The service cannot be reached');
+    await error.waitFor();
+    await visit(page, world.projectPath('usage/calls', { window: '7d', agent: 'quiet' }));
+    await page.getByTestId('total').getByText('3', { exact: true }).waitFor();
+    expect(await error.count()).to.equal(0);
+  });
+
   it('lists the single calls, filtered, sorted and page by page', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('usage/calls', { agent: 'caller', window: '7d' }));

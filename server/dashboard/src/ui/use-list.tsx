@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ApiError } from '../api/api-error.ts';
 import type { Answer, Call, Name } from '../api/call.ts';
 import { request } from '../api/request.ts';
@@ -34,14 +34,20 @@ export function useList<N extends Name>(
   const items = useMemo(() => pages.flatMap((page) => page.items) as Items<N>, [pages]);
   const cursor = pages.at(-1)?.next_cursor ?? null;
   const signal = useSignal(path);
-  const { run, isRunning, error } = useAction(
-    async (from: Page<N>[] = pages, count: number = pages.length + 1) => {
-      const read = [...from];
-      for (let next = read.at(-1)?.next_cursor; next && read.length < count; next = read.at(-1)?.next_cursor)
-        read.push((await request(pageOf(next), { signal })) as Page<N>);
-      setLoaded({ path, pages: read });
-    },
-  );
+  const asked = useRef(path);
+  const {
+    run,
+    isRunning,
+    error: fault,
+  } = useAction(async (from: Page<N>[] = pages, count: number = pages.length + 1) => {
+    asked.current = path;
+    const read = [...from];
+    for (let next = read.at(-1)?.next_cursor; next && read.length < count; next = read.at(-1)?.next_cursor)
+      read.push((await request(pageOf(next), { signal })) as Page<N>);
+    setLoaded({ path, pages: read });
+  });
+  // Not that of another list.
+  const error = asked.current === path ? fault : undefined;
   useEffect(() => {
     // Each page begins where the previous one ends, so a changed first page moves them all.
     if (hasOlder && loaded.pages[0] !== start[0]) void run(start, loaded.pages.length);
