@@ -76,6 +76,42 @@ describe('Projects, keys and members in a browser', function () {
     expect(key.trim()).not.to.equal('');
   });
 
+  it('keeps what is typed while a form is sent, and empties the form otherwise', async () => {
+    const { page } = await world.newPage();
+    const { email } = await newVerifiedPerson(world.service);
+    const forms = [
+      { path: 'keys', label: 'Name', button: 'Create key', value: 'typed first' },
+      { path: 'members', label: 'Add member by e-mail', button: 'Add', value: email },
+    ];
+    for (const { path, label, button, value } of forms) {
+      await page.goto(world.projectPath(path));
+      const field = page.getByLabel(label);
+      await field.fill(value);
+      const sent = await holdNext(page, new RegExp(`/${path}$`), { method: 'POST' });
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await sent.asked;
+      await field.fill('next');
+      await sent.release();
+      await page.getByRole('row', { name: value }).waitFor();
+      expect(await field.inputValue(), path).to.equal('next');
+    }
+    await page.goto(world.projectPath('keys'));
+    await page.getByLabel('Name').fill('typed last');
+    await page.getByLabel('edit policies').check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('row', { name: 'typed last' }).waitFor();
+    expect(await page.getByLabel('Name').inputValue()).to.equal('');
+    expect(await page.getByLabel('edit policies').isChecked()).to.equal(false);
+    const other = await newVerifiedPerson(world.service);
+    await page.goto(world.projectPath('members'));
+    await page.getByLabel('Add member by e-mail').fill(other.email);
+    await page.getByLabel('Role', { exact: true }).selectOption('viewer');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('row', { name: other.email }).waitFor();
+    expect(await page.getByLabel('Add member by e-mail').inputValue()).to.equal('');
+    expect(await page.getByLabel('Role', { exact: true }).inputValue()).to.equal('editor');
+  });
+
   it('shows a message for its full time, also if an equal one was shown before', async () => {
     const { email } = await newMember(world.service, await demoOwner(world.service), 'viewer');
     const { page } = await world.newPage({ isFresh: true });

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
 import { Field } from '../../ui/field.tsx';
@@ -9,18 +8,17 @@ import { NewPasswordField } from './new-password-field.tsx';
 
 /** `onChanged` is called when the other sessions have ended with the old password. */
 export function ChangePassword({ onChanged }: { onChanged: () => void }) {
-  const [round, setRound] = useState(0);
   const say = useSay();
-  const { onSubmit, isRunning, error } = useForm(async ({ current = '', password = '' }) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ current = '', password = '' }, clear) => {
     const body = { password: current, new_password: password };
     await request(call('POST /v1/auth/change-password'), { body });
-    setRound(round + 1);
+    clear();
     say('The password is changed. Your other sessions have ended.');
     onChanged();
   });
   const wrong = error?.code === 'forbidden' ? 'The current password is wrong.' : undefined;
   return (
-    <form key={round} onSubmit={onSubmit}>
+    <form onSubmit={onSubmit}>
       <Field
         label="Current password"
         name="current"

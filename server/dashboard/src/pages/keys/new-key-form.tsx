@@ -1,4 +1,4 @@
-import { useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 
 import { DEFAULT_SCOPE, type Scope, SCOPES } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
@@ -22,8 +22,7 @@ type NewKeyFormProps = { projectId: string; onMade: (key: NewKey) => void };
 export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
   const [scopes, setScopes] = useState<string[]>(DEFAULT_SCOPE.split(' '));
   const agentsId = useId();
-  const form = useRef<HTMLFormElement>(null);
-  const { onSubmit, isRunning, error } = useForm(async ({ name = '', days = '', agents = '' }) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ name = '', days = '', agents = '' }, clear) => {
     const names = agents.split('\n').map((line) => line.trim());
     const narrowed = names.filter((agent) => agent !== '');
     const body = {
@@ -33,11 +32,10 @@ export function NewKeyForm({ projectId, onMade }: NewKeyFormProps) {
       ...(narrowed.length === 0 ? {} : { agents: narrowed }),
     };
     onMade(await request(call('POST /v1/projects/{id}/keys', { id: projectId }), { body }));
-    form.current?.reset();
-    setScopes(DEFAULT_SCOPE.split(' '));
+    clear();
   });
   return (
-    <form ref={form} class="key-form" onSubmit={onSubmit}>
+    <form class="key-form" onSubmit={onSubmit} onReset={() => setScopes(DEFAULT_SCOPE.split(' '))}>
       <div class="key-form-fields">
         <Field label="Name" name="name" placeholder="Where it is used" maxLength={100} autocomplete="off" />
         <Field
@@ -84,6 +82,7 @@ function ScopeBoxes({ chosen, onChange }: ScopeBoxesProps) {
         <label key={scope}>
           <input
             type="checkbox"
+            name={scope}
             checked={chosen.includes(scope)}
             onChange={({ currentTarget }) =>
               onChange(currentTarget.checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))

@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 
 import { hasRole, mayManage, type Role, ROLES } from '../../../../rights.ts';
 import { call } from '../../api/call.ts';
@@ -67,13 +67,12 @@ export function MembersPage({ projectId }: { projectId: string }) {
 type AddMemberProps = { projectId: string; role: Role; onAdded: () => void };
 
 function AddMember({ projectId, role, onAdded }: AddMemberProps) {
-  const [round, setRound] = useState(0);
   const roleId = useId();
-  const { onSubmit, isRunning, error } = useForm(async ({ email = '', given }) => {
+  const { onSubmit, isRunning, error } = useForm(async ({ email = '', given }, clear) => {
     const body = { email, role: ROLES.find((one) => one === given) ?? 'editor' };
     // Even if it is refused: somebody else may have added the account.
     await request(call('POST /v1/projects/{id}/members', { id: projectId }), { body }).finally(onAdded);
-    setRound(round + 1);
+    clear();
   });
   const words = {
     not_found:
@@ -81,13 +80,14 @@ function AddMember({ projectId, role, onAdded }: AddMemberProps) {
     conflict: 'This account is already a member.',
   } as Record<string, string>;
   return (
-    <form key={round} class="inline-form" onSubmit={onSubmit}>
+    <form class="inline-form" onSubmit={onSubmit}>
       <Field label="Add member by e-mail" name="email" type="email" autocomplete="off" required />
       <div class="field field-small">
         <label for={roleId}>Role</label>
-        <select id={roleId} name="given" defaultValue="editor">
+        <select id={roleId} name="given">
           {ROLES.filter((one) => mayManage(role, [one])).map((one) => (
-            <option key={one} value={one} selected={one === 'editor'}>
+            // Spread, because the types of Preact lack it. A reset selects this option again.
+            <option key={one} value={one} {...{ defaultSelected: one === 'editor' }}>
               {one}
             </option>
           ))}
