@@ -4,8 +4,9 @@ import { send, times, watchOf } from '../support/alerts.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
+import { holdNext } from './support/hold.ts';
 import { shoot } from './support/shoot.ts';
-import { expectAccessible, useWorld } from './support/world.ts';
+import { expectAccessible, useWorld, visit } from './support/world.ts';
 import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 describe('Alerts in a browser', function () {
@@ -79,6 +80,22 @@ describe('Alerts in a browser', function () {
     await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
 
     expect(shown).to.equal(0);
+  });
+
+  it('keeps a new secret for a person who has left the page while it was created', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('alerts'));
+    await page.getByLabel('Address').fill('https://hooks.example.com/left');
+    const creation = await holdNext(page, /\/webhook$/, { method: 'PUT' });
+    await page.getByRole('button', { name: 'Set webhook' }).click();
+    await creation.asked;
+    await visit(page, world.projectPath('proof'));
+    await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
+    await creation.release();
+    await page.getByText('The new signing secret waits on the page Alerts.').waitFor();
+    await visit(page, world.projectPath('alerts'));
+    await page.getByRole('region', { name: 'Signing secret' }).waitFor();
+    await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
   });
 
   it('a webhook or a mute that somebody else has just set stays', async () => {

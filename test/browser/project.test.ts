@@ -76,6 +76,21 @@ describe('Projects, keys and members in a browser', function () {
     expect(key.trim()).not.to.equal('');
   });
 
+  it('keeps a new key for a person who has left the page while it was created', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('keys'));
+    await page.getByLabel('Name').fill('left behind');
+    const creation = await holdNext(page, /\/keys$/, { method: 'POST' });
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await creation.asked;
+    await visit(page, '/account');
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    await creation.release();
+    await page.getByText('The new key waits on the page Keys.').waitFor();
+    await visit(page, world.projectPath('keys'));
+    await page.getByRole('region', { name: 'Key left behind' }).waitFor();
+  });
+
   it('keeps what is typed while a form is sent, and empties the form otherwise', async () => {
     const { page } = await world.newPage();
     const { email } = await newVerifiedPerson(world.service);

@@ -25,6 +25,7 @@ import { ToastProvider } from '../ui/toast.tsx';
 import { usePlace } from './location.ts';
 import { ProjectGate } from './project-gate.tsx';
 import { type Page, pageFrom } from './route.ts';
+import { SecretsProvider } from './secrets.tsx';
 import { SessionProvider } from './session.tsx';
 import { Shell } from './shell.tsx';
 import { useZone } from './zone.ts';
@@ -38,17 +39,19 @@ export function App() {
   }, [path]);
   return (
     <SessionProvider>
-      <ToastProvider>
-        <Shell page={page}>
-          {page !== undefined && 'projectId' in page ? (
-            <ProjectGate key={page.projectId} projectId={page.projectId}>
+      <SecretsProvider>
+        <ToastProvider>
+          <Shell page={page}>
+            {page !== undefined && 'projectId' in page ? (
+              <ProjectGate key={page.projectId} projectId={page.projectId}>
+                <PageBody page={page} />
+              </ProjectGate>
+            ) : (
               <PageBody page={page} />
-            </ProjectGate>
-          ) : (
-            <PageBody page={page} />
-          )}
-        </Shell>
-      </ToastProvider>
+            )}
+          </Shell>
+        </ToastProvider>
+      </SecretsProvider>
     </SessionProvider>
   );
 }

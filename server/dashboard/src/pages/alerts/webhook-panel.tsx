@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { request } from '../../api/request.ts';
+import { useSecrets } from '../../app/secrets.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { useSay } from '../../ui/toast.tsx';
+import { useSignal } from '../../ui/use-action.ts';
 import { useForm } from '../../ui/use-form.ts';
 import type { SettingsProps } from './alerts-page.tsx';
 
@@ -15,17 +17,22 @@ export function WebhookPanel(props: SettingsProps) {
   const { projectId, settings, current, onChanged, mayChange } = props;
   const { webhook } = settings;
   const say = useSay();
-  const [made, setMade] = useState<{ url: string; secret: string } | undefined>(undefined);
+  const { secrets, keep, drop } = useSecrets(projectId, 'alerts');
+  const signal = useSignal();
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
   const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
     // Otherwise, the secret of a webhook that somebody else has just set would be lost.
     if ((await current()).webhook !== null) say('Someone else has set a webhook in the meantime.');
-    else setMade(await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } }));
+    else {
+      const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } });
+      keep({ id: made.url, name: '', text: made.secret });
+      if (signal.aborted) say('The new signing secret waits on the page Alerts.');
+    }
     onChanged();
   });
   // If somebody else has set another webhook since, the secret is not shown next to it.
-  const secret = webhook === null || webhook.url === made?.url ? made?.secret : undefined;
+  const made = secrets.find(({ id }) => webhook === null || webhook.url === id);
   const remove = () => request(call('DELETE /v1/projects/{id}/alerts/webhook', params));
   return (
     <section class="panel" aria-label="Webhook">
@@ -43,20 +50,20 @@ export function WebhookPanel(props: SettingsProps) {
           Alerts are posted to <Inert text={webhook.url} as="block" />
         </p>
       )}
-      {secret !== undefined && (
+      {made !== undefined && (
         <div role="status">
           <p>
             <b>Copy the signing secret now.</b> It is not shown again.
           </p>
-          <CodeBlock text={secret} label="Signing secret" />
+          <CodeBlock text={made.text} label="Signing secret" />
           <p>
-            <button type="button" onClick={() => setMade(undefined)}>
+            <button type="button" onClick={() => drop(made.id)}>
               Done
             </button>
           </p>
         </div>
       )}
-      {mayChange && webhook !== null && secret === undefined && (
+      {mayChange && webhook !== null && made === undefined && (
         <button type="button" onClick={() => setIsRemoving(true)}>
           Remove webhook
         </button>
@@ -78,7 +85,7 @@ export function WebhookPanel(props: SettingsProps) {
           work={remove}
           onClose={() => setIsRemoving(false)}
           onDone={() => {
-            setMade(undefined);
+            if (webhook !== null) drop(webhook.url);
             onChanged();
           }}
         />

@@ -7,6 +7,7 @@ import { serviceTime } from '../../api/service-clock.ts';
 import type { KeyItem, NewKey } from '../../api/types.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { useRole } from '../../app/role.ts';
+import { useSecrets } from '../../app/secrets.tsx';
 import { countText, formatAgo, formatDate, withArticle, zoneName } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -16,6 +17,8 @@ import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Loading, Waiting } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useSay } from '../../ui/toast.tsx';
+import { useSignal } from '../../ui/use-action.ts';
 import { useSorted } from '../../ui/use-sorted.ts';
 import { NewKeyForm } from './new-key-form.tsx';
 import { scopeText } from './scope-labels.ts';
@@ -42,10 +45,12 @@ export function KeysPage({ projectId }: { projectId: string }) {
 
 function Keys({ projectId }: { projectId: string }) {
   const keys = useAnswer(call('GET /v1/projects/{id}/keys', { id: projectId }));
-  const [made, setMade] = useState<NewKey[]>([]);
-  const drop = (keyId: string) => setMade((before) => before.filter(({ key_id }) => key_id !== keyId));
-  const onMade = (key: NewKey) => {
-    setMade((before) => [key, ...before]);
+  const { secrets, keep, drop } = useSecrets(projectId, 'keys');
+  const signal = useSignal();
+  const say = useSay();
+  const onMade = ({ key_id, name, key }: NewKey) => {
+    keep({ id: key_id, name, text: key });
+    if (signal.aborted) say('The new key waits on the page Keys.');
     keys.reload();
   };
   const onRevoked = (keyId: string) => {
@@ -54,8 +59,8 @@ function Keys({ projectId }: { projectId: string }) {
   };
   return (
     <>
-      {made.map((key) => (
-        <KeyOnce key={key.key_id} made={key} onDone={() => drop(key.key_id)} />
+      {secrets.map(({ id, name, text }) => (
+        <KeyOnce key={id} name={name} text={text} onDone={() => drop(id)} />
       ))}
       <Waiting answer={keys} />
       {keys.data !== undefined && (
@@ -75,14 +80,14 @@ function Keys({ projectId }: { projectId: string }) {
   );
 }
 
-function KeyOnce({ made, onDone }: { made: NewKey; onDone: () => void }) {
+function KeyOnce({ name, text, onDone }: { name: string; text: string; onDone: () => void }) {
   return (
     <section class="key-once" role="status" aria-label="The new key">
       <p>
         <b>Copy the key now.</b> It is not stored and cannot be shown again. Set GATE_API_KEY (audit) and
         GATE_KEY (policy) of your agent to it.
       </p>
-      <CodeBlock text={made.key} label={`Key ${inertText(made.name)}`} />
+      <CodeBlock text={text} label={`Key ${inertText(name)}`} />
       <div>
         <button type="button" onClick={onDone}>
           <Icon name="check" /> Done
