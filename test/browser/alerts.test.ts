@@ -98,6 +98,22 @@ describe('Alerts in a browser', function () {
     await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
   });
 
+  it('blames nobody else for a mute that was set on the same page', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('alerts'));
+    const set = await holdNext(page, /\/settings$/, { method: 'PUT' });
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
+    await set.asked;
+    const read = await holdNext(page, /\/settings$/);
+    await set.release();
+    await read.asked;
+    await page.getByRole('button', { name: 'Mute for 24 hours' }).click();
+    await page.getByText('The alerts were muted in the meantime.').waitFor();
+    await read.release();
+    await page.getByRole('button', { name: 'Unmute' }).click();
+    await page.getByRole('button', { name: 'Mute for 1 hour' }).waitFor();
+  });
+
   it('a webhook or a mute that somebody else has just set stays', async () => {
     const { page } = await world.newPage();
     const path = `/v1/projects/${world.projectId}/alerts`;
@@ -107,12 +123,12 @@ describe('Alerts in a browser', function () {
     await page.getByLabel('Address').fill('https://hooks.example.com/mine');
     await page.request.put(`${path}/webhook`, { data: { url: 'https://hooks.example.com/theirs' } });
     await page.getByRole('button', { name: 'Set webhook' }).click();
-    await page.getByText('Someone else has set a webhook in the meantime.').waitFor();
+    await page.getByText('A webhook was set in the meantime.').waitFor();
     await page.getByText('https://hooks.example.com/theirs').waitFor();
     const muted_until = at(24 * HOUR_MS);
     await page.request.put(`${path}/settings`, { data: { muted_until } });
     await page.getByRole('button', { name: 'Mute for 1 hour' }).click();
-    await page.getByText('Someone else has muted the alerts in the meantime.').waitFor();
+    await page.getByText('The alerts were muted in the meantime.').waitFor();
     await page.getByRole('button', { name: 'Unmute' }).waitFor();
     const held = await settings();
     await page.request.delete(`${path}/webhook`);

@@ -14,9 +14,9 @@ export function Mute({ projectId, settings: { muted_until }, current, onChanged,
   const { run, isRunning, error } = useAction(async (hours: number) => {
     const until = hours === 0 ? null : new Date(serviceTime() + hours * HOUR_MS).toISOString();
     const body = { muted_until: until };
-    // A mute that somebody else has just set may be longer.
+    // A mute that has just been set may be longer.
     if (until !== null && (await current()).muted_until !== null)
-      say('Someone else has muted the alerts in the meantime.');
+      say('The alerts were muted in the meantime.');
     else await request(call('PUT /v1/projects/{id}/alerts/settings', { id: projectId }), { body });
     onChanged();
   });

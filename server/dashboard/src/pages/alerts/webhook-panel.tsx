@@ -22,8 +22,8 @@ export function WebhookPanel(props: SettingsProps) {
   const [isRemoving, setIsRemoving] = useState(false);
   const params = { id: projectId };
   const { onSubmit, isRunning, error } = useForm(async ({ url = '' }) => {
-    // Otherwise, the secret of a webhook that somebody else has just set would be lost.
-    if ((await current()).webhook !== null) say('Someone else has set a webhook in the meantime.');
+    // Otherwise, the secret of a webhook that has just been set would be lost.
+    if ((await current()).webhook !== null) say('A webhook was set in the meantime.');
     else {
       const made = await request(call('PUT /v1/projects/{id}/alerts/webhook', params), { body: { url } });
       keep({ id: made.url, name: '', text: made.secret });
