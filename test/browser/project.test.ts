@@ -479,22 +479,27 @@ describe('Projects, keys and members in a browser', function () {
     await page.getByText('created a key').first().waitFor();
   });
 
-  it('shows on a phone that a table extends beyond the edge', async () => {
+  it('shows on a phone that a table and the navigation extend beyond the edge', async () => {
     const { page } = await world.newPage({ viewport: { width: 390, height: 800 } });
     await page.goto(world.projectPath('activity'));
     const table = page.getByRole('region', { name: 'Activity' });
     await table.getByRole('row').nth(1).waitFor();
-    const { x, y, width, height } = (await table.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
     // Without the text, the strip at the edge shows only the cue.
-    await page.evaluate(`document.querySelector('[aria-label=Activity] table').style.visibility = 'hidden'`);
-    const clip = { x: x + width - 14, y, width: 14, height: Math.min(height, 100) };
-    const edge = async () => (await page.screenshot({ clip })).toString('base64');
-    const before = await edge();
-    await table.evaluate((element) => (element.scrollLeft = element.scrollWidth));
-    const atEnd = await edge();
+    await page.evaluate(`document.querySelectorAll('[aria-label=Activity] table, .nav a').forEach(
+      (element) => (element.style.visibility = 'hidden'))`);
+    for (const part of [table, page.getByRole('navigation', { name: 'Project' })]) {
+      const { x, y, width, height } = (await part.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const clip = { x: x + width - 14, y, width: 14, height: Math.min(height, 100) };
+      const edgeAt = async (left: string) => {
+        await part.evaluate((element, to) => (element.scrollLeft = to === 'end' ? 9999 : 0), left);
+        return (await page.screenshot({ clip })).toString('base64');
+      };
+      const before = await edgeAt('start');
+      const atEnd = await edgeAt('end');
 
-    expect(await table.evaluate((element) => element.scrollWidth > element.clientWidth)).to.equal(true);
-    expect(before).not.to.equal(atEnd);
+      expect(await part.evaluate((element) => element.scrollWidth > element.clientWidth)).to.equal(true);
+      expect(before).not.to.equal(atEnd);
+    }
   });
 });
 
