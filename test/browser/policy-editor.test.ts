@@ -225,6 +225,8 @@ describe('the policy editor in a browser', function () {
     const dialog = page.getByRole('dialog');
     const save = dialog.getByRole('button', { name: 'Save', exact: true });
     await dialog.getByText('Replaying them…').waitFor();
+    // Not on a button that is there only until the replay ends.
+    expect(await page.locator(':focus').getAttribute('class')).to.equal('dialog-body');
     expect(await save.isDisabled()).to.equal(true);
     const place = await save.boundingBox();
     await dialog.getByRole('button', { name: 'Save without waiting' }).click();

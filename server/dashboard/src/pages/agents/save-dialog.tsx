@@ -59,7 +59,8 @@ export function SaveDialog(props: SaveDialogProps) {
   const isStale = save.error?.code === 'precondition_failed';
   return (
     <Dialog title={title} kind={children === undefined ? '' : 'dialog-save'} onClose={onClose} done={done}>
-      <div class="dialog-body">
+      {/* The browser would focus the first button, which may be gone soon. */}
+      <div class="dialog-body" tabIndex={-1} autofocus>
         <DiffView before={latest[part]} after={text} label="Changes" />
         {children}
         <div class="field">
