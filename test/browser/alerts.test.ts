@@ -177,6 +177,16 @@ describe('Alerts in a browser', function () {
     expect(texts.filter((row) => !row.includes('Sent'))).to.deep.equal([]);
   });
 
+  it('says that the page failed if the role of the person cannot be read', async () => {
+    const { page } = await world.newPage();
+    await page.route(/\/members$/, (route) => route.fulfill({ status: 500, json: { code: 'internal' } }));
+    await page.goto(world.projectPath('alerts'));
+    await page.getByText('Unexpected server error').waitFor();
+    await page.unroute(/\/members$/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Set webhook' }).waitFor();
+  });
+
   it('reports an invalid webhook address once', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('alerts'));

@@ -26,21 +26,27 @@ export type SettingsProps = {
 
 /** The three rules of a project, the people to notify, and the alerts so far. */
 export function AlertsPage({ projectId }: { projectId: string }) {
-  const { role } = useRole(projectId);
+  const own = useRole(projectId);
   const mail = useMailedLink();
   const asked = call('GET /v1/projects/{id}/alerts/settings', { id: projectId });
   // A mute ends, and others change the settings as well.
   const { data, error, isLoading, reload } = useAnswer(asked, { refreshMs: REFRESH_MS });
-  // Waits for both, so that nothing moves when the second arrives.
-  if (data === undefined || mail.isLoading)
+  const isWaiting = isLoading || mail.isLoading || own.isLoading;
+  const retry = () => {
+    reload();
+    own.reload();
+  };
+  // Waits for all, so that nothing moves when the last arrives.
+  if (data === undefined || own.error !== undefined || isWaiting) {
+    const fault = error ?? own.error;
     return (
       <>
         <PageHead title="Alerts" />
-        {error !== undefined && <ErrorState error={error} retry={reload} />}
-        {(isLoading || mail.isLoading) && <Loading lines={8} />}
+        {fault === undefined ? <Loading lines={8} /> : <ErrorState error={fault} retry={retry} />}
       </>
     );
-  const may = (needed: 'editor' | 'admin') => role !== undefined && hasRole(role, needed);
+  }
+  const may = (needed: 'editor' | 'admin') => own.role !== undefined && hasRole(own.role, needed);
   const shared = { projectId, settings: data, current: () => request(asked), onChanged: reload };
   return (
     <>
