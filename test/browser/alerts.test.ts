@@ -98,6 +98,21 @@ describe('Alerts in a browser', function () {
     await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
   });
 
+  it('leads the keyboard from the address of a webhook to its secret', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('alerts'));
+    const address = page.getByLabel('Address');
+    await address.fill('https://hooks.example.com/keyboard');
+    await address.press('Enter');
+    await page.getByRole('region', { name: 'Signing secret' }).waitFor();
+    await address.waitFor({ state: 'detached' });
+    await page.keyboard.press('Tab');
+    const focused = await page.locator(':focus').innerText();
+    await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
+
+    expect(focused).to.equal('Copy');
+  });
+
   it('blames nobody else for a mute that was set on the same page', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('alerts'));

@@ -50,6 +50,16 @@ export function WebhookPanel(props: SettingsProps) {
           Alerts are posted to <Inert text={webhook.url} as="block" />
         </p>
       )}
+      {mayChange && webhook === null && (
+        <form class="inline-form" onSubmit={onSubmit}>
+          <Field label="Address" name="url" placeholder="https://hooks.example.com/gatehouse" required />
+          <button type="submit" aria-busy={isRunning}>
+            Set webhook
+          </button>
+          <FormError error={error} />
+        </form>
+      )}
+      {/* After the form, from which the Tab key leads here. */}
       {made !== undefined && (
         <div role="status">
           <p>
@@ -67,15 +77,6 @@ export function WebhookPanel(props: SettingsProps) {
         <button type="button" onClick={() => setIsRemoving(true)}>
           Remove webhook
         </button>
-      )}
-      {mayChange && webhook === null && (
-        <form class="inline-form" onSubmit={onSubmit}>
-          <Field label="Address" name="url" placeholder="https://hooks.example.com/gatehouse" required />
-          <button type="submit" aria-busy={isRunning}>
-            Set webhook
-          </button>
-          <FormError error={error} />
-        </form>
       )}
       {isRemoving && (
         <Confirm
