@@ -154,6 +154,7 @@ describe('Projects, keys and members in a browser', function () {
       await page.getByRole('button', { name: 'Create key' }).click();
       await once.nth(index).waitFor();
     }
+    expect(await once.first().innerText()).to.include('Copy the key second of two now.');
     await once.first().getByRole('button', { name: 'Done' }).click();
     await once.nth(1).waitFor({ state: 'detached' });
     expect(await once.getByRole('region').getAttribute('aria-label')).to.equal('Key first of two');

@@ -84,8 +84,8 @@ function KeyOnce({ name, text, onDone }: { name: string; text: string; onDone: (
   return (
     <section class="key-once" role="status" aria-label="The new key">
       <p>
-        <b>Copy the key now.</b> It is not stored and cannot be shown again. Set GATE_API_KEY (audit) and
-        GATE_KEY (policy) of your agent to it.
+        <b>Copy the key {name !== '' && <Inert text={name} />} now.</b> It is not stored and cannot be shown
+        again. Set GATE_API_KEY (audit) and GATE_KEY (policy) of your agent to it.
       </p>
       <CodeBlock text={text} label={`Key ${inertText(name)}`} />
       <div>
