@@ -28,7 +28,8 @@ export function ReplayReport({ result, more, isRunning, ...place }: ReplayReport
           {isRunning ? 'Replaying…' : 'Replay older decisions, too'}
         </button>
       )}
-      {current !== null && (
+      {replayed === 0 && <p>No call was replayed, so the effect is unknown.</p>}
+      {replayed > 0 && current !== null && (
         <>
           <p>
             <b>{current.changed === 0 ? 'None' : formatCount(current.changed)}</b> of {formatCount(replayed)}{' '}
@@ -37,19 +38,21 @@ export function ReplayReport({ result, more, isRunning, ...place }: ReplayReport
           <Changes {...place} result={result} changed={current} label="What would change" />
         </>
       )}
-      <details class="replay-recorded" open={current === null}>
-        <summary>
-          {formatCount(changed)} of {formatCount(replayed)} differ from what was recorded
-        </summary>
-        <p class="muted">Includes calls that an older version of the policy decided differently.</p>
-        <Changes
-          {...place}
-          result={result}
-          changed={result}
-          label="What differs from the records"
-          isRecorded
-        />
-      </details>
+      {replayed > 0 && (
+        <details class="replay-recorded" open={current === null}>
+          <summary>
+            {formatCount(changed)} of {formatCount(replayed)} differ from what was recorded
+          </summary>
+          <p class="muted">Includes calls that an older version of the policy decided differently.</p>
+          <Changes
+            {...place}
+            result={result}
+            changed={result}
+            label="What differs from the records"
+            isRecorded
+          />
+        </details>
+      )}
     </div>
   );
 }
