@@ -211,6 +211,18 @@ describe('the policy editor in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('shows what is typed into each field in the colour of text', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('agents/demo-agent'));
+    await page.getByRole('button', { name: 'Replay' }).waitFor();
+    const colors = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('main :is(h1, input, textarea, select)')].map((one) => getComputedStyle(one).color)`,
+    );
+
+    expect(colors).to.have.length(5);
+    expect([...new Set(colors)]).to.have.length(1);
+  });
+
   it('keeps the save button in its place, and waits for the replay by default', async () => {
     const { page } = await world.newPage();
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
