@@ -27,7 +27,8 @@ describe('Alerts in a browser', function () {
     await expectAccessible(page);
     await shoot(page, 'alerts-webhook');
     await page.reload();
-    await page.getByText('https://hooks.example.com/gatehouse').waitFor();
+    const address = await page.getByText('https://hooks.example.com/gatehouse').boundingBox();
+    const remove = await page.getByRole('button', { name: 'Remove webhook' }).boundingBox();
     const [isOn, others, shown] = [
       await page.getByRole('switch', { name: 'Denials far above usual' }).isChecked(),
       await page.getByRole('switch', { checked: true }).count(),
@@ -43,6 +44,7 @@ describe('Alerts in a browser', function () {
     await page.getByRole('switch', { name: 'Denials far above usual' }).click();
     await saved;
 
+    expect((remove?.y ?? 0) - (address?.y ?? 0) - (address?.height ?? 0)).to.be.at.least(8);
     expect(secret).to.match(/^whsec_/);
     expect([isOn, others]).to.deep.equal([true, 1]);
     expect(shown).not.to.contain('whsec_');
