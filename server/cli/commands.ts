@@ -187,7 +187,7 @@ export const USAGE = `${usageOf('')}
 The commands use the store and the root key that the environment names, as the service does:
 GATE_DATA_DIR, GATE_CLICKHOUSE_URL, GATE_SIGNING_KEY. "audit" commands need none of them; without
 --bearer they take the key from GATE_API_KEY, which the list of processes does not show.
-Only "project create" and "import" create a store. With --json the commands print JSON.
+Only "project create", "import" and "restore" create a store. With --json the commands print JSON.
 `;
 
 /** Undefined for a name such as "constructor", which every object has. */
