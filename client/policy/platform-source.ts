@@ -1,43 +1,14 @@
 import { isLocalMode } from '../config.ts';
 import { within } from '../audit/loop.ts';
 import { REFRESH_WAIT_AFTER_FAILURE_MS } from '../limits.ts';
-import type { Logger } from '../logger.ts';
 import { PolicyError, messageOf } from '../errors.ts';
 import { pullBlocking } from './blocking.ts';
-import { parseBearerKey } from './bearer-key.ts';
-import { engineFromYaml } from './engine.ts';
+import { heldFrom, type HeldPolicy, type PlatformOptions, prepare } from './held-policy.ts';
 import { loadParser } from './load-parser.ts';
 import type { PolicyEngine } from './language/runtime.ts';
 import type { PolicyOrigin, PolicySource } from './policy-source.ts';
-import { pullPolicy, type Pulled, type PullRequest, type PullResult } from './pull.ts';
-import { keepTrusted, pullTrusting, type Trust } from './trust.ts';
-import { VersionFloor } from './version-floor.ts';
-import { createWasmEngine } from './wasm-engine.ts';
-
-type PlatformOptions = {
-  agentName: string;
-  bearerKey: string;
-  baseUrl: string;
-  timeoutMs: number;
-  trust: Trust;
-  requireSignature: boolean;
-  /** Where the smallest version that may be installed is kept. */
-  stateDir: string | undefined;
-  logger: Logger;
-  now: () => number;
-};
-
-/** When a bundle expires, and from when on the client asks for a later signature without a condition, because its ETag stays the same. */
-type Expiry = { expiresAtMs: number; askAtMs: number };
-
-/** The state of a source: replaced as a whole, and only by a verified policy. */
-type HeldRecord = Omit<PolicySource, 'refresh' | 'refreshSync'> &
-  Readonly<{
-    version: number | undefined;
-    kid?: string;
-    wasmHash?: string;
-    expiry?: Expiry | undefined;
-  }>;
+import { pullPolicy, type PullRequest, type PullResult } from './pull.ts';
+import { keepTrusted, pullTrusting } from './trust.ts';
 
 /** How often a blocking refresh waits as long as it would without a failure. */
 const FULL_WAIT_EVERY_MS = 60_000;
@@ -54,7 +25,7 @@ export async function resolveFromPlatform(options: PlatformOptions): Promise<Pol
 
 class PlatformSource implements PolicySource {
   readonly #options: PlatformOptions;
-  #held: HeldRecord;
+  #held: HeldPolicy;
   #refreshing: Promise<void> | undefined;
   #fetches = 0;
   /** The latest fetch that succeeded. An earlier fetch that ends after it is ignored. */
@@ -62,7 +33,7 @@ class PlatformSource implements PolicySource {
   /** When the last refresh used up its time and failed; undefined once one succeeded. */
   #failedAtMs: number | undefined;
 
-  constructor(options: PlatformOptions, held: HeldRecord) {
+  constructor(options: PlatformOptions, held: HeldPolicy) {
     this.#options = options;
     this.#held = held;
   }
@@ -200,7 +171,7 @@ function refuseInLocalMode(): void {
   if (isLocalMode()) throw new Error('GATE_LOCAL_MODE is on: the platform is not contacted');
 }
 
-async function pull(options: PlatformOptions, held?: HeldRecord): Promise<PullResult> {
+async function pull(options: PlatformOptions, held?: HeldPolicy): Promise<PullResult> {
   const result = await pullTrusting(options.trust, requestFrom(options, held), pullPolicy);
   logWarnings(options, result);
   if (result.pulled.kind === 'fresh' && !result.pulled.signed) await loadParser();
@@ -211,7 +182,7 @@ function logWarnings({ agentName, logger }: PlatformOptions, { warnings }: PullR
   for (const { message, context } of warnings) logger.warn(message, { agent_name: agentName, ...context });
 }
 
-function requestFrom(options: PlatformOptions, held?: HeldRecord): Omit<PullRequest, 'trusted'> {
+function requestFrom(options: PlatformOptions, held?: HeldPolicy): Omit<PullRequest, 'trusted'> {
   const { agentName, bearerKey, baseUrl, timeoutMs, now } = options;
   const nowMs = now();
   const isConditional = held?.expiry === undefined || nowMs < held.expiry.askAtMs;
@@ -225,39 +196,4 @@ function requestFrom(options: PlatformOptions, held?: HeldRecord): Omit<PullRequ
     heldVersion: held?.version,
     nowMs,
   };
-}
-
-type Fresh = Pulled & { kind: 'fresh' };
-
-function heldFrom(options: PlatformOptions, { record, etag, signed }: Fresh): HeldRecord {
-  if (signed) {
-    const { module, kid, version, wasmHash, agentVersionId, expiresAtMs } = signed;
-    const expiry = expiresAtMs === undefined ? undefined : expiryFrom(expiresAtMs, options.now());
-    const policy = createWasmEngine(module);
-    return Object.freeze({ origin: 'bundle', etag, kid, version, wasmHash, agentVersionId, expiry, policy });
-  }
-  if (options.requireSignature) {
-    throw new PolicyError('bundle_missing', 'The record has no bundle, but a signed bundle is required');
-  }
-  const policy = engineFromYaml(record.policy_yaml);
-  const agentVersionId = record.agent_version_id ?? null;
-  // Nothing proves its version, but no older policy may follow it, not even a signed one.
-  const { version } = record;
-  return Object.freeze({ origin: 'yaml', etag, agentVersionId, version, policy });
-}
-
-/** Asks from the middle of the remaining time on. */
-function expiryFrom(expiresAtMs: number, nowMs: number): Expiry {
-  return { expiresAtMs, askAtMs: nowMs + (expiresAtMs - nowMs) / 2 };
-}
-
-/** The checks before a policy takes effect; throws if it must not. */
-function prepare({ agentName, bearerKey, stateDir, logger }: PlatformOptions, held: HeldRecord): void {
-  const { projectId } = parseBearerKey(bearerKey);
-  const floor = stateDir === undefined ? undefined : new VersionFloor(stateDir, { projectId, agentName });
-  if (held.origin === 'bundle' && held.version !== undefined) return floor?.raise(held.version);
-  floor?.refuseUnsigned();
-  const message =
-    'The policy in force is not signed: whoever answers at the base URL can change it. requireSignature refuses such policies';
-  logger.warn(message, { agent_name: agentName });
 }
