@@ -312,8 +312,8 @@ describe('the policy editor in a browser', function () {
     await page.route(/\/check$/, async (route) => {
       const { replay, ...body } = (await (await route.fetch()).json()) as { replay?: object };
       const changes = { changed: CHANGE.count, changes: [CHANGE] };
-      const changed = replay && { ...replay, ...changes, current: { version: 1, ...changes } };
-      await route.fulfill({ json: { ...body, ...(changed === undefined ? {} : { replay: changed }) } });
+      const replayed = { replayed: CHANGE.count, ...changes, current: { version: 1, ...changes } };
+      await route.fulfill({ json: { ...body, ...(replay && { replay: { ...replay, ...replayed } }) } });
     });
     await page.goto(world.projectPath('agents/support-triage'));
     const decide = page.getByRole('button', { name: 'Test call' });
