@@ -124,15 +124,13 @@ export class Accounts {
   ): Promise<{ account: Account; secret: string }> {
     const { store, passwords, sessions, limits, recordActivity } = this.#deps;
     const { address } = origin;
-    return limits.inTurn({ email, address }, async (requireAttempts) => {
+    return limits.inTurn({ email, address }, async (attempt) => {
       const compare = async (hashing: Hashing) => {
-        await requireAttempts();
         const found = await store.find(email);
-        return { found, isRight: await hashing.matches(password, found?.password_hash) };
+        return { found, isRight: await attempt(() => hashing.matches(password, found?.password_hash)) };
       };
       const { found: account, isRight } = await passwords.run(compare, await limits.priorityOf(address));
       if (!isRight || account === undefined) {
-        await limits.failed({ email, address });
         await recordActivity({
           event: 'login_failed',
           actor: account === undefined ? NO_ACTOR : actorFrom(account),
@@ -140,7 +138,6 @@ export class Accounts {
         });
         throw new RequestError('unauthenticated', 'Wrong e-mail or password');
       }
-      await limits.succeeded({ email, address });
       await this.ensureProject(account, address);
       const secret = await sessions.open(account, origin);
       await recordActivity({ event: 'login', actor: actorFrom(account), address });
@@ -155,16 +152,16 @@ export class Accounts {
     address: string,
   ): Promise<void> {
     const { store, passwords, sessions, limits, recordActivity } = this.#deps;
-    return limits.inTurn({ email, address }, async (requireAttempts) => {
+    return limits.inTurn({ email, address }, async (attempt) => {
       const account = await store.find(email);
       if (account === undefined) throw new RequestError('forbidden', 'The account has no password');
-      await requireAttempts();
-      if (!(await passwords.run((hashing) => hashing.matches(password, account.password_hash)))) {
-        await limits.failed({ email, address });
+      const isRight = await passwords.run((hashing) =>
+        attempt(() => hashing.matches(password, account.password_hash)),
+      );
+      if (!isRight) {
         await recordActivity({ event: 'login_failed', actor: actorFrom(account), address });
         throw new RequestError('forbidden', 'The current password is wrong');
       }
-      await limits.succeeded({ email, address });
       const epoch = await store.setPassword(account, 'password_changed', () =>
         passwords.run((hashing) => hashing.hash(new_password)),
       );

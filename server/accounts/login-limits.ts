@@ -10,6 +10,7 @@ import { sha256Hex } from '../sha256.ts';
 import { foldedEmail } from './account-store.ts';
 
 type Caller = { email: string; address: string };
+type Attempt = (isRight: () => Promise<boolean>) => Promise<boolean>;
 
 /** Limits wrong passwords by account and by address, whether or not the account exists. */
 export class LoginLimits {
@@ -24,14 +25,14 @@ export class LoginLimits {
   }
 
   /**
-   * Runs the logins of one account one at a time, so that parallel logins get no more guesses than sequential ones.
-   * `work` must call `requireAttempts`, which throws rate_limited, just before it compares the password.
+   * Runs the logins of one account one at a time. `work` must compare the password within `attempt`, which throws rate_limited when no
+   * attempts are left.
    */
-  inTurn<T>(caller: Caller, work: (requireAttempts: () => Promise<void>) => Promise<T>): Promise<T> {
-    const requireAttempts = () => this.#require(caller);
+  inTurn<T>(caller: Caller, work: (attempt: Attempt) => Promise<T>): Promise<T> {
     return this.#mutex.run(`login:${accountKey(caller.email)}`, async () => {
-      await requireAttempts();
-      return work(requireAttempts);
+      await this.#perAccount.require(accountKey(caller.email));
+      await this.#perAddress.require(caller.address);
+      return work((isRight) => this.#attempt(caller, isRight));
     });
   }
 
@@ -41,20 +42,22 @@ export class LoginLimits {
     return (await this.#perAddress.isUnused(address)) ? 0 : -1;
   }
 
-  async failed({ email, address }: Caller): Promise<void> {
-    await this.#perAccount.count(accountKey(email));
-    await this.#perAddress.count(address);
-    this.#signedIn.delete(address);
-  }
-
   async succeeded({ email, address }: Caller): Promise<void> {
     await this.#perAccount.reset(accountKey(email));
     this.#signedIn.set(address, true);
   }
 
-  async #require({ email, address }: Caller): Promise<void> {
-    await this.#perAccount.require(accountKey(email));
-    await this.#perAddress.require(address);
+  /** Counts the attempt before the comparison, so that parallel attempts at several workers get no more guesses than sequential ones. */
+  async #attempt({ email, address }: Caller, isRight: () => Promise<boolean>): Promise<boolean> {
+    await this.#perAccount.consume(accountKey(email));
+    await this.#perAddress.consume(address);
+    if (await isRight()) {
+      await this.#perAddress.refund(address);
+      await this.succeeded({ email, address });
+      return true;
+    }
+    this.#signedIn.delete(address);
+    return false;
   }
 }
 

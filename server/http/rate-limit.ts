@@ -27,14 +27,13 @@ export class RateLimit {
     throw rateLimited(used.msBeforeNext);
   }
 
-  async count(key: string): Promise<void> {
-    await this.#limiter.penalty(key, 1);
-  }
-
-  /** Counts an attempt. Throws rate_limited if it exceeds the limit. */
+  /** Counts an attempt. Throws rate_limited, and counts nothing, if it exceeds the limit. */
   async consume(key: string): Promise<void> {
     const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
-    if (consumedPoints > this.#max) throw rateLimited(msBeforeNext);
+    if (consumedPoints <= this.#max) return;
+    // Otherwise refunds of earlier attempts would not make room.
+    await this.refund(key);
+    throw rateLimited(msBeforeNext);
   }
 
   /** Counts an attempt. False if it exceeds the limit. */

@@ -295,6 +295,25 @@ describe('GATE_WORKERS', () => {
     expect(statuses).to.deep.equal([...Array<number>(10).fill(401), ...Array<number>(11).fill(429)]);
   });
 
+  it('allows ten guesses in a burst that all workers share', async () => {
+    const email = `${randomUUID()}@example.org`;
+    // A 503 is tried again: on a slow machine, the password checks wait too long for one another.
+    const guess = async (): Promise<number> => {
+      const response = await fetch(`${service.url}/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Connection: 'close' },
+        body: JSON.stringify({ email, password: 'a wrong password' }),
+      });
+      await response.text();
+      return response.status === 503 ? guess() : response.status;
+    };
+
+    const burst = await Promise.all(Array.from({ length: 15 * WORKERS }, guess));
+
+    expect(burst.filter((status) => status === 401)).to.have.length(10);
+    expect(burst.filter((status) => status === 429)).to.have.length(15 * WORKERS - 10);
+  });
+
   it('replaces a dead worker without losing an acknowledged decision', async () => {
     const agent = randomUUID();
     const [victim] = pids();
