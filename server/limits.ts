@@ -126,6 +126,8 @@ export const USER_AGENT_CHARS_MAX = 300;
 export const SIGN_ON_MS_MAX = 10 * 60 * SECOND_MS;
 /** The page to open after a sign-on, in ASCII: its cookie holds 4 KB. */
 export const SIGN_ON_NEXT_CHARS_MAX = 1000;
+/** All calls to the provider at a callback, and the wait for them. */
+export const SIGN_ON_CALLS_MS_MAX = 2 * STATEMENT_WAIT_MS_MAX;
 /** How many sign-ons may exchange their code at once, and how many may wait for it. */
 export const SIGN_ONS_RUNNING_MAX = 8;
 export const SIGN_ONS_WAITING_MAX = 64;

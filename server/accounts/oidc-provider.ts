@@ -2,7 +2,13 @@ import type { ClientAuth, Configuration, TokenEndpointResponse } from 'openid-cl
 import { BoundedQueue } from '../bounded-queue.ts';
 import type { OidcConfig } from '../config.ts';
 import { RequestError } from '../errors.ts';
-import { SIGN_ONS_RUNNING_MAX, SIGN_ONS_WAITING_MAX, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
+import {
+  SIGN_ON_CALLS_MS_MAX,
+  SIGN_ONS_RUNNING_MAX,
+  SIGN_ONS_WAITING_MAX,
+  STATEMENT_WAIT_MS_MAX,
+} from '../limits.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import { isEmail } from './credentials.ts';
 
 /** The values that the browser keeps between the start of a sign-on and its callback. */
@@ -68,7 +74,13 @@ export class OidcProvider {
   }
 
   /** The person that the provider identified with these query parameters. */
-  finish(search: string, { state, nonce, verifier }: SignOn): Promise<Person> {
+  finish(search: string, signOn: SignOn): Promise<Person> {
+    const late = () => providerUnavailable(new Error('The calls to the provider took too long'));
+    // Each call has its own timeout. Together they must leave time for a 503 within 5 s.
+    return withTimeout(this.#identify(search, signOn), SIGN_ON_CALLS_MS_MAX, late);
+  }
+
+  #identify(search: string, { state, nonce, verifier }: SignOn): Promise<Person> {
     return this.#calls.run(async () => {
       const ready = await this.#discover();
       try {

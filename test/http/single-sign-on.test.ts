@@ -323,6 +323,48 @@ describe('single sign-on', () => {
   });
 });
 
+describe('single sign-on with a slow provider', () => {
+  let service: TestService;
+  let provider: TestProvider;
+  let redirectUri: string;
+  before(async () => {
+    const port = await freePort();
+    redirectUri = `http://localhost:${port}/v1/auth/oidc/callback`;
+    provider = await startOidcProvider(redirectUri);
+    service = await startTestService({
+      env: {
+        GATE_PORT: String(port),
+        GATE_DASHBOARD_URL: `http://localhost:${port}`,
+        GATE_OIDC_ISSUER: provider.issuer,
+        GATE_OIDC_CLIENT_ID: CLIENT.client_id,
+        GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
+      },
+    });
+  });
+  after(async () => {
+    await service.stop();
+    await provider.stop();
+  });
+
+  it('answers 503 within 5 s, although the provider answers some calls in time', async () => {
+    const jar = new CookieJar();
+    const started = await jar.fetch(new URL(redirectUri.replace('callback', 'start')));
+    const callback = await signOnAt(
+      jar,
+      new URL(started.headers.get('location') ?? 'no://location'),
+      'tom',
+      redirectUri,
+    );
+    provider.waitMs = { '/token': 2000, '/jwks': 2000, '/me': 20_000 };
+
+    const startMs = performance.now();
+    const response = await jar.fetch(callback);
+
+    expect([response.status, await codeOf(response)]).to.deep.equal([503, 'provider_unavailable']);
+    expect(performance.now() - startMs).to.be.below(5000);
+  });
+});
+
 describe('single sign-on with GATE_PASSWORD_LOGIN=0 and an unavailable provider', () => {
   let service: TestService;
   before(async () => {

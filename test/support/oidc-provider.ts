@@ -9,6 +9,7 @@ import {
   importJWK,
 } from 'jose';
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Provider } from 'oidc-provider';
 import { listen } from './listen.ts';
 
@@ -19,6 +20,8 @@ export type TestProvider = {
   people: Map<string, Claims>;
   /** Changes the claims of ID tokens before they are signed again; `key` signs instead of the provider's. */
   forge: { change: (claims: JWTPayload) => JWTPayload; key?: CryptoKey } | undefined;
+  /** How long it waits before it handles a request, by path. */
+  waitMs: Record<string, number>;
   stop: () => Promise<void>;
 };
 
@@ -37,7 +40,13 @@ export async function startOidcProvider(redirectUri: string, port = 0): Promise<
   const jwk = await (signingKey ??= newSigningKey());
   const server = createServer();
   const issuer = `http://localhost:${await listen(server, port)}`;
-  const test: TestProvider = { issuer, people: new Map(), forge: undefined, stop: () => closed(server) };
+  const test: TestProvider = {
+    issuer,
+    people: new Map(),
+    forge: undefined,
+    waitMs: {},
+    stop: () => closed(server),
+  };
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],
     claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'] },
@@ -48,6 +57,7 @@ export async function startOidcProvider(redirectUri: string, port = 0): Promise<
     features: { devInteractions: { enabled: true } },
   });
   provider.use(async (ctx, next) => {
+    await sleep(test.waitMs[ctx.path] ?? 0);
     await next();
     const body = ctx.body as { id_token?: string } | undefined;
     if (ctx.path !== '/token' || test.forge === undefined || typeof body?.id_token !== 'string') return;
