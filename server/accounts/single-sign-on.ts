@@ -60,7 +60,7 @@ export class SingleSignOn {
     const { email_folded } = await claim(mutex, `identity:${issuer} ${subject}`, {
       find: async () => (await store.query<Identity>(sql('account_identity'), { issuer, subject }))[0],
       write: async (token) => {
-        const account = (await this.#linkable(person)) ?? (await this.#register(person, address));
+        const account = await this.#linkOrRegister(person, address);
         const values = { issuer, subject, account_id: account.id, email_folded: account.email_folded };
         const created_at = clickhouseTime(now());
         await store.append({ table: 'account_identities', values: { ...values, created_at }, token });
@@ -71,17 +71,15 @@ export class SingleSignOn {
     return account;
   }
 
-  async #linkable({ email }: Person): Promise<Account | undefined> {
-    const account = email === undefined ? undefined : await this.#deps.accounts.find(email);
-    return account?.is_verified === true ? account : undefined;
-  }
-
-  /** Without an e-mail if the provider has not verified it, or if another account has it. */
-  async #register({ email }: Person, address: string): Promise<Account> {
+  /** A new account has no e-mail if the provider has not verified it, or if another account has it. */
+  async #linkOrRegister({ email }: Person, address: string): Promise<Account> {
     const { accounts, recordActivity } = this.#deps;
     const noPassword = () => Promise.resolve('');
     const own =
       email === undefined ? undefined : await accounts.register(email, noPassword, { isVerified: true });
+    // Looked up last: another service may have just registered this person.
+    const holder = email === undefined || own !== undefined ? undefined : await accounts.find(email);
+    if (holder?.is_verified === true) return holder;
     const account = own ?? (await accounts.registerWithoutEmail());
     const detail = { by: 'single sign-on' };
     await recordActivity({ event: 'account_registered', actor: actorFrom(account), address, detail });

@@ -31,6 +31,7 @@ describe('single sign-on', () => {
   let server: ClickHouseServer;
   let service: TestService;
   let provider: TestProvider;
+  let env: Record<string, string>;
   let base: string;
   let redirectUri: string;
   before(async () => {
@@ -45,17 +46,14 @@ describe('single sign-on', () => {
     server = await startClickHouse();
     const first = await startTestService({ env: onServer(server) });
     await first.stop();
-    service = await startTestService({
-      dataDir: first.dataDir,
-      env: onServer(server, {
-        GATE_PORT: String(port),
-        GATE_DASHBOARD_URL: base,
-        GATE_OIDC_ISSUER: provider.issuer,
-        GATE_OIDC_CLIENT_ID: CLIENT.client_id,
-        GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
-        GATE_OIDC_GROUPS: JSON.stringify(groups(first.project_id)),
-      }),
+    env = onServer(server, {
+      GATE_DASHBOARD_URL: base,
+      GATE_OIDC_ISSUER: provider.issuer,
+      GATE_OIDC_CLIENT_ID: CLIENT.client_id,
+      GATE_OIDC_CLIENT_SECRET: CLIENT.client_secret,
+      GATE_OIDC_GROUPS: JSON.stringify(groups(first.project_id)),
     });
+    service = await startTestService({ dataDir: first.dataDir, env: { ...env, GATE_PORT: String(port) } });
   });
   after(async () => {
     await service.stop();
@@ -64,8 +62,8 @@ describe('single sign-on', () => {
   });
   afterEach(() => (provider.forge = undefined));
 
-  const start = async (jar: CookieJar) => {
-    const response = await jar.fetch(new URL(`${base}/v1/auth/oidc/start`));
+  const start = async (jar: CookieJar, at = base) => {
+    const response = await jar.fetch(new URL(`${at}/v1/auth/oidc/start`));
     return new URL(response.headers.get('location') ?? 'no://location');
   };
   const back = async (jar: CookieJar, login: string) => signOnAt(jar, await start(jar), login, redirectUri);
@@ -136,6 +134,30 @@ describe('single sign-on', () => {
     const accounts = await Promise.all(jars.map(meOf));
     expect(new Set(accounts.map(({ id }) => id)).size).to.equal(1);
     expect(accounts.map(({ projects }) => projects.length)).to.deep.equal([1, 1, 1]);
+  });
+
+  it('creates one account for a person who signs in at two services at once', async () => {
+    provider.people.set('duo', { email: newEmail(), email_verified: true });
+    const other = await startTestService({ dataDir: service.dataDir, env });
+    const accountsNow = async () => {
+      const [row] = await server.query<{ n: string }>('SELECT uniqExact(account_id) AS n FROM accounts');
+      return Number(row?.n);
+    };
+    const callbacks = [];
+    for (const at of [base, other.url]) {
+      const jar = new CookieJar();
+      const { pathname, search } = await signOnAt(jar, await start(jar, at), 'duo', redirectUri);
+      callbacks.push({ jar, url: new URL(`${at}${pathname}${search}`) });
+    }
+    const before = await accountsNow();
+    // So that both find the e-mail free.
+    await server.fail({ on: 'insert', table: 'accounts', does: 'wait', ms: 1000, times: 2 });
+    const answers = await Promise.all(callbacks.map(({ jar, url }) => jar.fetch(url)));
+    await server.fail();
+    await other.stop();
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([302, 302]);
+    expect((await accountsNow()) - before).to.equal(1);
   });
 
   it('sets memberships by groups: the highest role, changed and ended at the next sign-in', async () => {
