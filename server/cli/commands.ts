@@ -128,7 +128,7 @@ const COMMANDS: Record<string, Command> = {
   },
   verify: {
     usage: '--project ID [--window 24h|7d|30d|90d]',
-    help: 'Compare every fast read with the stored rows (default: 90d).',
+    help: 'Compare every fast read with the rows (default: 90d) while nothing is sent to the project.',
     run: withProject(async ({ verify }, { window = '90d' }, projectId) => {
       const differences = (await verify(projectId, window)).map(
         ({ what, fast, checked }) =>
