@@ -128,7 +128,8 @@ export class Witnesses {
   async #offer(witness: Witness, projectId: string): Promise<boolean> {
     const { logOf, logger, now } = this.#options;
     const log = logOf(projectId);
-    const [size, cosigned] = await Promise.all([log.size(), this.#cosigned(witness, projectId)]);
+    const cosigned = await this.#cosigned(witness, projectId);
+    let size = await log.size();
     if (cosigned.size >= size) return true;
     const place = placeOf(witness.key.name, projectId);
     const ageMs = now() - cosigned.atMs;
@@ -139,13 +140,16 @@ export class Witnesses {
       return false;
     }
     this.#offeredAtMs.set(place, performance.now());
-    const checkpoint = await log.signed(size);
     const offerFrom = async (oldSize: number): Promise<WitnessAnswer> => {
-      const proof = await log.consistency(oldSize, size);
+      const [proof, checkpoint] = [await log.consistency(oldSize, size), await log.signed(size)];
       return addCheckpoint(witness, { oldSize, proof, checkpoint }, this.#ending.signal);
     };
     let answer = await offerFrom(cosigned.size);
-    if (answer.kind === 'at_size' && answer.size <= size) answer = await offerFrom(answer.size);
+    if (answer.kind === 'at_size') {
+      // Another service may have just offered a larger checkpoint.
+      if (answer.size > size) size = await log.size();
+      if (answer.size <= size) answer = await offerFrom(answer.size);
+    }
     if (answer.kind === 'cosigned') {
       await this.#keep(projectId, size, answer.signature);
       return true;

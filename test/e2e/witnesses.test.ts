@@ -111,6 +111,28 @@ describe('witnesses', () => {
     ]);
   });
 
+  it('sign a log for a service whose offer another service has overtaken', async () => {
+    const witness = await startWitness('witness.example/overtaken');
+    witnesses.push(witness);
+    const service = await startTestService({ env: { GATE_WITNESSES: witness.setting } });
+    witness.trust(await logText(service, 'vkey'));
+    // The witness has signed size 2 by the time it gets the offer of size 1.
+    witness.misbehave = async () => {
+      witness.misbehave = undefined;
+      await sendDecision(service, decisionEvent());
+      const grown = await checkpointFrom(service, 2);
+      witness.seen.set(grown.origin, grown);
+      return { status: 409, text: '2\n', type: 'text/x.tlog.size' };
+    };
+
+    await sendDecision(service, decisionEvent());
+    await eventually(() => witness.answered.length > 1 || service.output().includes('A witness has seen'));
+    await service.stop();
+
+    expect(service.output()).not.to.include('A witness has seen more of a log than there is');
+    expect(witness.answered).to.deep.equal([409, 200]);
+  });
+
   it('sign even after the clock was set back below the time of their last signature', async () => {
     const witness = await startWitness('witness.example/set-back');
     witnesses.push(witness);

@@ -30,7 +30,7 @@ export type TestWitness = {
   /** Its latest checkpoint by origin. */
   seen: Map<string, Checkpoint>;
   /** Its misbehaviour. */
-  misbehave: ((body: string) => Verdict | undefined) | undefined;
+  misbehave: ((body: string) => Verdict | undefined | Promise<Verdict | undefined>) | undefined;
   trust(vkey: string): void;
   close(): Promise<void>;
 };
@@ -46,8 +46,8 @@ export async function startWitness(name: string): Promise<TestWitness> {
   const key = verifierKeyFrom({ name, type: 'cosignature', publicKey });
   const logs = new Map<string, VerifierKey>();
   const server = createServer((req, res) => {
-    void textOf(req).then((body) => {
-      const { status, text, type = 'text/plain' }: Verdict = witness.misbehave?.(body) ?? judge(body);
+    void textOf(req).then(async (body) => {
+      const { status, text, type = 'text/plain' }: Verdict = (await witness.misbehave?.(body)) ?? judge(body);
       witness.answered.push(status);
       res.writeHead(req.url === '/base/add-checkpoint' && req.method === 'POST' ? status : 404, {
         'Content-Type': type,
