@@ -15,7 +15,7 @@ import type { Metrics } from './metrics.ts';
 const REPLACE_AFTER_MS = 1000;
 /** The process must end within 10 s of SIGTERM. */
 const STOP_MS_MAX = 9800;
-const METRICS_WAIT_MS_MAX = 6000;
+const METRICS_WAIT_MS_MAX = 4000;
 
 type MetricsMessage = { gatehouse: 'metrics'; id: string; text?: string };
 

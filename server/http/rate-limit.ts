@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible';
 import { RequestError } from '../errors.ts';
-import { ATTEMPT_WINDOW_MS } from '../limits.ts';
+import { ATTEMPT_WINDOW_MS, STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 
 /**
  * Limits the attempts of each key within 15 minutes of its first one. Counted in this process, or in the overseer for all of its workers,
@@ -16,12 +16,14 @@ export class RateLimit {
   constructor(name: string, max: number) {
     this.#max = max;
     const options = { keyPrefix: name, points: max, duration: ATTEMPT_WINDOW_MS / 1000 };
-    this.#limiter = cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
+    this.#limiter = cluster.isWorker
+      ? new RateLimiterCluster({ ...options, timeoutMs: STATEMENT_WAIT_MS_MAX })
+      : new RateLimiterMemory(options);
   }
 
   /** Throws rate_limited when the key has no attempts left. Counts nothing. */
   async require(key: string): Promise<void> {
-    const used = await this.#limiter.get(key);
+    const used = await this.#ask((limiter) => limiter.get(key));
     // The limiter's timer may not have removed an expired record yet.
     if (used === null || used.msBeforeNext <= 0 || used.consumedPoints < this.#max) return;
     throw rateLimited(used.msBeforeNext);
@@ -29,7 +31,7 @@ export class RateLimit {
 
   /** Counts an attempt. Throws rate_limited, and counts nothing, if it exceeds the limit. */
   async consume(key: string): Promise<void> {
-    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
+    const { consumedPoints, msBeforeNext } = await this.#ask((limiter) => limiter.penalty(key, 1));
     if (consumedPoints <= this.#max) return;
     // Otherwise refunds of earlier attempts would not make room.
     await this.refund(key);
@@ -38,21 +40,28 @@ export class RateLimit {
 
   /** Counts an attempt. False if it exceeds the limit. */
   async tryConsume(key: string): Promise<boolean> {
-    return (await this.#limiter.penalty(key, 1)).consumedPoints <= this.#max;
+    return (await this.#ask((limiter) => limiter.penalty(key, 1))).consumedPoints <= this.#max;
   }
 
   async isUnused(key: string): Promise<boolean> {
-    const used = await this.#limiter.get(key);
+    const used = await this.#ask((limiter) => limiter.get(key));
     return used === null || used.consumedPoints <= 0;
   }
 
   /** Takes back an attempt that was counted. */
   async refund(key: string): Promise<void> {
-    await this.#limiter.reward(key, 1);
+    await this.#ask((limiter) => limiter.reward(key, 1));
   }
 
   async reset(key: string): Promise<void> {
-    await this.#limiter.delete(key);
+    await this.#ask((limiter) => limiter.delete(key));
+  }
+
+  /** Fails only if the overseer does not answer. */
+  async #ask<T>(question: (limiter: RateLimiterMemory | RateLimiterCluster) => Promise<T>): Promise<T> {
+    return question(this.#limiter).catch((cause: unknown) => {
+      throw new RequestError('overloaded', 'Attempts cannot be counted now. Try again.', { cause });
+    });
   }
 }
 

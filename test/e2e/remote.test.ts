@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   call,
   cookieOf,
   jsonOf,
   logIn,
+  newEmail,
   newMember,
   newPerson,
   newVerifiedPerson,
@@ -312,6 +314,48 @@ describe('GATE_WORKERS', () => {
 
     expect(burst.filter((status) => status === 401)).to.have.length(10);
     expect(burst.filter((status) => status === 429)).to.have.length(15 * WORKERS - 10);
+  });
+
+  it('answers 503 at /metrics within 5 s while a worker is frozen', async () => {
+    const [frozen = 0] = pids();
+    const scrape = async () => {
+      const response = await fetch(`${service.url}/metrics`, { headers: { Connection: 'close' } });
+      return { status: response.status, afterMs: performance.now() - startMs };
+    };
+    process.kill(frozen, 'SIGSTOP');
+    const startMs = performance.now();
+    // The frozen worker gets at most one of the connections.
+    const scrapes = [scrape(), scrape()];
+    const { status, afterMs } = await Promise.race(scrapes);
+    process.kill(frozen, 'SIGCONT');
+    await Promise.all(scrapes);
+
+    expect(status).to.equal(503);
+    expect(afterMs).to.be.below(5000);
+  });
+
+  it('answers 503 within 5 s where attempts are counted while the overseer is frozen', async () => {
+    // A connection that a worker has already.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const post = async (path: string) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const sent = request(`${service.url}${path}`, { method: 'POST', agent, headers });
+      sent.end(JSON.stringify({ email: newEmail(), password: 'a long password' }));
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      await once(response, 'end');
+      return response.statusCode;
+    };
+    const before = await post('/v1/auth/login');
+    process.kill(service.pid, 'SIGSTOP');
+    const startMs = performance.now();
+    const frozen = await post('/v1/auth/login');
+    const afterMs = performance.now() - startMs;
+    process.kill(service.pid, 'SIGCONT');
+    agent.destroy();
+
+    expect([before, frozen]).to.deep.equal([401, 503]);
+    expect(afterMs).to.be.below(5000);
   });
 
   it('replaces a dead worker without losing an acknowledged decision', async () => {
