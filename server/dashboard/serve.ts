@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Router, type Request, type Response } from 'express';
 import { pageFrom } from './src/app/route.ts';
 import { sha256Hex } from '../sha256.ts';
 import { methodNotAllowed } from '../http/mount.ts';
 import { type Encoding, pageHeaders, sendFile, type StaticFile } from '../http/static-file.ts';
 
-const DIST = new URL('./dist/', import.meta.url).pathname;
+const DIST = fileURLToPath(new URL('./dist/', import.meta.url));
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

@@ -38,7 +38,7 @@ export type TestService = RunningService & {
   kill: () => Promise<void>;
 };
 
-type StartOptions = { dataDir?: string; env?: Record<string, string> };
+type StartOptions = { dataDir?: string; env?: Record<string, string>; root?: string };
 
 const directories: string[] = [];
 const running = new Set<ChildProcess>();
@@ -58,10 +58,14 @@ export function temporaryDirectory(): string {
 }
 
 /** Starts the service with its demo project, without the demo fleet, on the embedded engine and resolves when it listens. */
-export async function startTestService({ env = {}, ...given }: StartOptions = {}): Promise<TestService> {
+export async function startTestService({
+  env = {},
+  root,
+  ...given
+}: StartOptions = {}): Promise<TestService> {
   const isFirst = FIRST_START.some((name) => name in env);
   const dataDir = given.dataDir ?? (isFirst ? temporaryDirectory() : await storeDirectory());
-  const child = spawnService({ dataDir, env });
+  const child = spawnService({ dataDir, env, root });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -173,12 +177,14 @@ export function environmentOf(dataDir: string, env: Record<string, string>): Nod
 export function spawnService({
   dataDir,
   env,
+  root = ROOT,
 }: {
   dataDir: string;
   env: Record<string, string>;
+  root?: string | undefined;
 }): ChildProcess {
   const child = spawn(process.execPath, [scriptOf('main', env)], {
-    cwd: ROOT,
+    cwd: root,
     env: environmentOf(dataDir, { GATE_DEMO: 'project', GATE_PORT: '0', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
