@@ -106,6 +106,8 @@ const DRAIN_MS_MAX = 3000;
 export function connectEmbedded(path: string, settings: ClickHouseSettings): Connection {
   let opening: Promise<Opened> | undefined;
   const open = async () => {
+    // The engine does not open in a time zone that it cannot load, such as TZ=JST-9. All times of the service are in UTC.
+    process.env['TZ'] = 'UTC';
     const [{ Session }, { createChdbConnection }] = await Promise.all([
       import('chdb'),
       import('chdb/connection'),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { runGate } from '../support/processes.ts';
 import { PRELOAD, ROOT, startTestService, temporaryDirectory } from '../support/service.ts';
 
 describe('a clone in a directory whose name a URL must encode', () => {
@@ -24,5 +25,18 @@ describe('a clone in a directory whose name a URL must encode', () => {
 
     expect(statuses).to.deep.equal([200, 200, 200, 200]);
     expect(readdirSync(parent)).to.deep.equal(["ü #1 100%20 it's"]);
+  });
+});
+
+describe('a time zone that the engine cannot load', () => {
+  it('prevents neither a start nor a command', async () => {
+    const env = { TZ: 'JST-9' };
+    const service = await startTestService({ env });
+    await service.stop();
+
+    const { code, stdout, stderr } = await runGate({ ...service, args: ['project', 'list'], env });
+
+    expect([code, stderr]).to.deep.equal([0, '']);
+    expect(stdout).to.contain(service.project_id);
   });
 });
