@@ -22,6 +22,9 @@ export const INSERT_BYTES_MAX = 32 * 1024 * 1024;
 /** Beyond this many bytes of queued rows, callers are refused. */
 export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 
+/** Lines of the log that wait for standard output, which may be blocked. More lines are dropped. */
+export const LOG_CHARS_MAX = 16 * 1024 * 1024;
+
 /** How many values a filter of a read may have. */
 export const FILTER_VALUES_MAX = 20;
 /** The length of a text that decisions are searched for. */
