@@ -24,6 +24,8 @@ async function start(): Promise<void> {
   logger.info({ url: service.url, store: service.store }, 'Gatehouse is listening');
   for (const warning of configWarnings(config)) logger.warn(warning);
   allocateYoung();
+  // Like the log, this text has no reader where standard output is a pipe that was closed.
+  process.stdout.on('error', () => undefined);
   if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));
 
   function stopOnSignal(end: () => Promise<void>): void {

@@ -1,8 +1,18 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/listen.ts';
 import { runGate } from '../support/processes.ts';
-import { PRELOAD, ROOT, startTestService, temporaryDirectory } from '../support/service.ts';
+import {
+  PRELOAD,
+  ROOT,
+  spawnService,
+  startTestService,
+  storeDirectory,
+  temporaryDirectory,
+} from '../support/service.ts';
 
 describe('a clone in a directory whose name a URL must encode', () => {
   it('serves the dashboard and the page of the API, and writes nothing beside the clone', async () => {
@@ -38,5 +48,25 @@ describe('a time zone that the engine cannot load', () => {
 
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.contain(service.project_id);
+  });
+});
+
+describe('a standard output that nobody reads', () => {
+  it('does not end the service', async () => {
+    const port = String(await freePort());
+    const child = spawnService({ dataDir: await storeDirectory(), env: { GATE_PORT: port } });
+    const exited = once(child, 'exit');
+    child.stdout?.destroy();
+
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await eventually(isReady);
+    child.ref();
+    child.kill('SIGTERM');
+
+    expect(await exited).to.deep.equal([0, null]);
   });
 });
