@@ -21,7 +21,8 @@ export function fatalStoreFault(error: unknown, dataDir: string): Error | undefi
   if (cause.includes('Failed to create connection')) {
     return new StoreOpenError(
       `The store in ${dataDir} cannot be opened: see the message of the engine above. If its disk is full, free some ` +
-        'space. If another process uses it, stop that process. If it is damaged, restore a backup (docs/operations.md).',
+        'space. If another process uses it, stop that process. If permission is denied, give all its files to the user ' +
+        'of the service (chown -R). If it is damaged, restore a backup (docs/operations.md).',
     );
   }
   if (cause.includes('ERR_MODULE_NOT_FOUND') || cause.includes("Cannot find package 'chdb'")) {

@@ -95,6 +95,7 @@ describe('a configuration with faults', () => {
       expect(stderr)
         .to.contain(`The store in ${dataDir} cannot be opened`)
         .and.contain('If its disk is full')
+        .and.contain('chown -R')
         .and.not.match(/^\s+at /m);
       expect(stderr).not.to.contain('is in use');
     }
