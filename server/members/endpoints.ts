@@ -1,5 +1,4 @@
 import type { MemberCaller } from '../access/access.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import { hasRole, mayManage, type Role, ROLES } from '../rights.ts';
 import type { ActivityEntry, RecordActivity } from '../activity/activity.ts';
 import { RequestError } from '../errors.ts';
@@ -12,7 +11,13 @@ import { Type } from '../type.ts';
 
 export type MemberDeps = {
   accountStore: { emailsOf(accountIds: string[]): Promise<Map<string, string>> };
-  accounts: Pick<Accounts, 'findInvitee'>;
+  accounts: {
+    /** The account that may become a member. An unverified one is invited. */
+    findInvitee(
+      email: string,
+      address: string,
+    ): Promise<{ id: string; email: string; is_verified: boolean } | undefined>;
+  };
   mailRequests: { post(request: { kind: 'invite'; email: string; address: string }): void };
   members: Members;
   bearerKeys: { revokeAll(projectId: string, accountId: string): Promise<string[]> };
