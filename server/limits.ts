@@ -24,6 +24,8 @@ export const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Lines of the log that wait for standard output, which may be blocked. More lines are dropped. */
 export const LOG_CHARS_MAX = 16 * 1024 * 1024;
+/** How long they may wait after the stop. */
+export const LOG_END_MS_MAX = 400;
 
 /** How many values a filter of a read may have. */
 export const FILTER_VALUES_MAX = 20;

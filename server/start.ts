@@ -3,12 +3,12 @@ import { allocateYoung } from './allocate-young.ts';
 import { configWarnings, readConfig } from './config.ts';
 import { welcomeText } from './demo/demo.ts';
 import { expectedFaultText } from './expected-fault.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, endLog } from './logger.ts';
 import { makeFilesPrivate } from './private-files.ts';
 import { startService, type Service } from './service.ts';
 import { isOverseer, oversee } from './workers.ts';
 
-/** After this time the process exits anyway: SIGTERM promises an end within 10 s. */
+/** After this time the process ends its log and exits anyway: SIGTERM promises an end within 10 s. */
 const STOP_MS_MAX = 9500;
 
 async function start(): Promise<void> {
@@ -34,17 +34,21 @@ async function start(): Promise<void> {
       if (isStopping) return;
       isStopping = true;
       logger.info({ signal }, 'Stopping');
-      setTimeout(() => process.exit(1), STOP_MS_MAX).unref();
+      setTimeout(() => exit(1), STOP_MS_MAX).unref();
       end().then(
-        () => process.exit(0),
+        () => exit(0),
         (error: unknown) => {
           logger.error({ err: error }, 'The stop failed');
-          process.exit(1);
+          exit(1);
         },
       );
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
+  }
+
+  function exit(code: number): void {
+    void endLog(logger).then(() => process.exit(code));
   }
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
 import { runGate } from '../support/processes.ts';
@@ -52,21 +53,36 @@ describe('a time zone that the engine cannot load', () => {
 });
 
 describe('a standard output that nobody reads', () => {
-  it('does not end the service', async () => {
-    const port = String(await freePort());
-    const child = spawnService({ dataDir: await storeDirectory(), env: { GATE_PORT: port } });
-    const exited = once(child, 'exit');
-    child.stdout?.destroy();
+  it('does not end the service if it is closed', async () => {
+    const { child, exited } = await startUnread((pipe) => pipe?.destroy());
 
-    const isReady = () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await eventually(isReady);
-    child.ref();
+    child.kill('SIGTERM');
+
+    expect(await exited).to.deep.equal([0, null]);
+  });
+
+  it('does not keep the service from ending if it is full', async () => {
+    const { url, child, exited } = await startUnread();
+    for (let request = 0; request < 100; request += 1) await fetch(`${url}/${'x'.repeat(10_000)}`);
+
     child.kill('SIGTERM');
 
     expect(await exited).to.deep.equal([0, null]);
   });
 });
+
+async function startUnread(change: (pipe: Readable | null) => void = () => undefined) {
+  const port = String(await freePort());
+  const child = spawnService({ dataDir: await storeDirectory(), env: { GATE_PORT: port } });
+  const exited = once(child, 'exit');
+  change(child.stdout);
+  const url = `http://127.0.0.1:${port}`;
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually(isReady);
+  child.ref();
+  return { url, child, exited };
+}
