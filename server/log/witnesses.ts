@@ -128,8 +128,8 @@ export class Witnesses {
   async #offer(witness: Witness, projectId: string): Promise<boolean> {
     const { logOf, logger, now } = this.#options;
     const log = logOf(projectId);
-    const cosigned = await this.#cosigned(witness, projectId);
-    let size = await log.size();
+    const [firstSize, cosigned] = await Promise.all([log.size(), this.#cosigned(witness, projectId)]);
+    let size = firstSize;
     if (cosigned.size >= size) return true;
     const place = placeOf(witness.key.name, projectId);
     const ageMs = now() - cosigned.atMs;
@@ -141,7 +141,8 @@ export class Witnesses {
     }
     this.#offeredAtMs.set(place, performance.now());
     const offerFrom = async (oldSize: number): Promise<WitnessAnswer> => {
-      const [proof, checkpoint] = [await log.consistency(oldSize, size), await log.signed(size)];
+      const checkpoint = await log.signed(size);
+      const proof = await log.consistency(oldSize, size);
       return addCheckpoint(witness, { oldSize, proof, checkpoint }, this.#ending.signal);
     };
     let answer = await offerFrom(cosigned.size);
