@@ -4,6 +4,7 @@ import {
   checkCounts,
   endRivals,
   measure,
+  printOthers,
   printTable,
   type Rival,
   type Run,
@@ -65,6 +66,7 @@ async function singleBesideBatches(
   for (let round = 0; round < rounds; round += 1) {
     const quiet = await load(url, single);
     const [busy, many] = await Promise.all([load(url, single), load(url, batches)]);
+    for (const result of [quiet, busy, many]) printOthers(rival, result);
     alone?.push(quiet.p99);
     beside?.push(busy.p99);
     inBatches?.push(many.perSecond);

@@ -167,8 +167,7 @@ export async function measure(
   rival.accepted += result.accepted;
   signal(rival, 'SIGSTOP');
   const cpu = (cpuOf(rival) - cpuBefore) / result.accepted;
-  const others = Object.entries(result.statuses).filter(([status]) => status !== '202');
-  if (others.length > 0) console.log(`${rival.name}: other answers ${JSON.stringify(others)}`);
+  printOthers(rival, result);
   return {
     ...result,
     rowsPerFlush: flushes > 0 ? result.accepted / flushes : undefined,
@@ -176,6 +175,12 @@ export async function measure(
     // Processes that share memory would be counted with all of it, each.
     rss: rival.storePids === undefined ? rssMb(rival.child) : undefined,
   };
+}
+
+/** Events of other answers may be in the store, too: the counts of accepted and stored ones then differ. */
+export function printOthers({ name }: Rival, { statuses }: LoadResult): void {
+  const others = Object.entries(statuses).filter(([status]) => status !== '202');
+  if (others.length > 0) console.log(`${name}: other answers ${JSON.stringify(others)}`);
 }
 
 export function printTable(title: string, runs: Map<Rival, Run[]>): void {
