@@ -116,7 +116,8 @@ export class BearerKeys {
   /** Revokes all keys of a project, or those that an account issued. Resolves with the ids of those that were not revoked before. */
   async revokeAll(projectId: string, accountId?: string): Promise<string[]> {
     const keys = (await this.list(projectId)).filter(
-      ({ created_by, revoked_at }) => revoked_at === null && created_by === (accountId ?? created_by),
+      ({ created_by, revoked_at }) =>
+        revoked_at === null && (accountId === undefined || created_by === accountId),
     );
     await this.#revoke(keys);
     return keys.map(({ key_id }) => key_id);
