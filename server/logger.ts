@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { destination, pino, symbols, type Logger } from 'pino';
 import { LOG_CHARS_MAX, LOG_END_MS_MAX } from './limits.ts';
-import { withTimeout } from './store/with-timeout.ts';
 
 // A second line of defence: no code logs these on purpose.
 const REDACT = ['req.headers.authorization', 'req.headers.cookie', 'err.config', 'err.cause.config'];
@@ -16,9 +16,12 @@ export function createLogger(level: string): Logger {
 
 /** Resolves when all lines are written, or dropped because nobody reads standard output. Nothing may be logged afterwards. */
 export async function endLog(logger: Logger): Promise<void> {
-  const stream = (logger as unknown as Record<symbol, ReturnType<typeof destination>>)[symbols.streamSym];
-  const closed = once(stream as NodeJS.EventEmitter, 'close');
-  stream?.end();
-  // pino would wait at the exit for as long as the pipe is full.
-  await withTimeout(closed, LOG_END_MS_MAX).catch(() => stream?.destroy());
+  const stream = (logger as unknown as { [symbols.streamSym]: ReturnType<typeof destination> })[
+    symbols.streamSym
+  ];
+  const closed = once(stream, 'close').catch(() => undefined);
+  stream.end();
+  await Promise.race([closed, sleep(LOG_END_MS_MAX)]);
+  // Otherwise pino would wait at the exit for as long as the pipe is full.
+  stream.destroy();
 }
