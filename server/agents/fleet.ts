@@ -36,10 +36,11 @@ export class Fleet {
   /** How many keys hold one agent. Its versions are sorted by number of keys, then by last fetch, descending. */
   held(projectId: string, agentName: string): { keys: number; versions: HeldVersion[] } {
     const sinceMs = this.#now() - DAY_MS;
+    const wanted = `${projectId}/${agentName}`;
     let keysSeen = 0;
     const byEtag = new Map<string, { keys: number; seenMs: number }>();
     for (const { agent, held } of this.#holders.values()) {
-      if (agent !== `${projectId}/${agentName}`) continue;
+      if (agent !== wanted) continue;
       if (held.some(({ seenMs }) => seenMs >= sinceMs)) keysSeen += 1;
       for (const { etag, seenMs } of held) {
         if (seenMs < sinceMs) continue;

@@ -83,13 +83,14 @@ function isFarAbove(now: Share, before: Share): boolean {
 }
 
 function groupsOf(counts: ToolCounts[], history: ToolHistory[]): Group[] {
-  const groups = new Map<string, Group>();
+  const agents = new Map<string, Map<string, Group>>();
+  const none = () => ({ total: 0, denied: 0 });
   const groupOf = (agent_name: string, tool_name: string) => {
-    const key = keyOf(agent_name, tool_name);
-    const none = () => ({ total: 0, denied: 0 });
-    const shares = { minute: none(), short: none(), long: none(), before: none() };
-    const group = groups.get(key) ?? { agent_name, tool_name, ...shares };
-    groups.set(key, group);
+    const tools = agents.get(agent_name) ?? new Map<string, Group>();
+    agents.set(agent_name, tools);
+    const shares = () => ({ minute: none(), short: none(), long: none(), before: none() });
+    const group = tools.get(tool_name) ?? { agent_name, tool_name, ...shares() };
+    tools.set(tool_name, group);
     return group;
   };
   for (const counted of counts) {
@@ -98,13 +99,11 @@ function groupsOf(counts: ToolCounts[], history: ToolHistory[]): Group[] {
       for (const window of WINDOWS) add(group[window], counted[window]);
   }
   for (const share of history) {
-    const { agent_name, tool_name } = share;
-    const all = groups.get(keyOf(agent_name, ''));
-    const one = groups.get(keyOf(agent_name, tool_name));
-    if (all !== undefined) add(all.before, share);
-    if (one !== undefined) add(one.before, share);
+    const tools = agents.get(share.agent_name);
+    for (const group of [tools?.get(''), tools?.get(share.tool_name)])
+      if (group !== undefined) add(group.before, share);
   }
-  return [...groups.values()];
+  return Array.from(agents.values(), (tools) => [...tools.values()]).flat();
 }
 
 function add(sum: Share, { total, denied }: Share): void {
@@ -122,20 +121,22 @@ const LEARNING_MS = DAY_MS;
 
 /** Agents that are new in the project, and tools that are new for an agent. The tools of a new agent are not reported separately. */
 export function findNewNames(counts: ToolCounts[], history: ToolHistory[], nowMs: number): Finding[] {
-  const firsts = new Map<string, number>();
+  const firsts = new Map<string, Map<string, number>>();
   let projectFirstMs = nowMs;
   for (const { agent_name, tool_name, firstMs } of history) {
     projectFirstMs = Math.min(projectFirstMs, firstMs);
-    for (const key of [keyOf(agent_name, ''), keyOf(agent_name, tool_name)])
-      firsts.set(key, Math.min(firsts.get(key) ?? nowMs, firstMs));
+    const tools = firsts.get(agent_name) ?? new Map<string, number>();
+    tools.set('', Math.min(tools.get('') ?? nowMs, firstMs)).set(tool_name, firstMs);
+    firsts.set(agent_name, tools);
   }
   if (nowMs - projectFirstMs < LEARNING_MS) return [];
   const found = new Map<string, Finding>();
   for (const { agent_name, tool_name, firstMs, long } of counts) {
     if (firstMs === undefined || long.total === 0) continue;
-    const agentFirstMs = firsts.get(keyOf(agent_name, ''));
-    const isLearning = agentFirstMs !== undefined && nowMs - agentFirstMs < LEARNING_MS;
-    if (isLearning || firsts.has(keyOf(agent_name, tool_name))) continue;
+    const tools = firsts.get(agent_name);
+    if (tools?.has(tool_name)) continue;
+    const agentFirstMs = tools?.get('');
+    if (agentFirstMs !== undefined && nowMs - agentFirstMs < LEARNING_MS) continue;
     const tool = agentFirstMs === undefined ? '' : tool_name;
     const known = found.get(keyOf(agent_name, tool));
     const total = long.total + (known?.total ?? 0);
@@ -168,10 +169,9 @@ export function findSilence(agents: AgentCalls[], watchedSinceMs: number, nowMs:
   return agents.flatMap(({ agent_name, lastMs, hours }) => {
     const fromMs = Math.max(lastMs, watchedSinceMs);
     if (fromMs >= nowMs || nowMs - lastMs > SILENCE_MS_MAX) return [];
-    const daily = Array.from({ length: DAYS_COMPARED }, (_, index) =>
-      callsBetween(hours, fromMs - (index + 1) * DAY_MS, nowMs - (index + 1) * DAY_MS),
-    );
-    const total = Math.floor(Math.min(...daily));
+    let total = Infinity;
+    for (let day = 1; day <= DAYS_COMPARED && total >= MISSED_CALLS_MIN; day += 1)
+      total = Math.min(total, Math.floor(callsBetween(hours, fromMs - day * DAY_MS, nowMs - day * DAY_MS)));
     if (total < MISSED_CALLS_MIN) return [];
     // From the last call on, which identifies the silence.
     const range = { fromMs: lastMs, toMs: nowMs, total: 0, denied: 0 };
