@@ -63,7 +63,7 @@ export class Deliveries {
     { webhook }: AlertSettings,
     report: (alert: Alert, isNotified: boolean) => Promise<void>,
   ): Promise<void> {
-    const { audienceOf, now } = this.#deps;
+    const { audienceOf } = this.#deps;
     const { emails, ...project } = await this.#statements.add(() => audienceOf(alerts[0]?.project_id ?? ''), {
       signal: this.#ending.signal,
     });
@@ -74,7 +74,7 @@ export class Deliveries {
     // Sequential, and none after a permanent failure: a hanging receiver must not take the place of others.
     let isUp = webhook !== undefined;
     for (const alert of alerts) {
-      const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl), atMs: now() });
+      const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl) });
       const isSent = webhook !== undefined && isUp && (await this.#send(webhook, message));
       if (isSent === undefined) break;
       isUp = isSent;
@@ -100,12 +100,12 @@ export class Deliveries {
     return (await Promise.all(sent)).includes(true);
   }
 
-  async #send(webhook: NonNullable<AlertSettings['webhook']>, message: WebhookMessage) {
+  async #send(webhook: NonNullable<AlertSettings['webhook']>, message: Omit<WebhookMessage, 'atMs'>) {
+    const { mayBePrivate, now } = this.#deps;
     const { signal } = this.#ending;
-    const options = { mayBePrivate: this.#deps.mayBePrivate, signal };
     for (const waitMs of [...this.#deps.retryMs, undefined]) {
       const fault = await this.#attempts.add(() =>
-        postWebhook(webhook, message, options).then(
+        postWebhook(webhook, { ...message, atMs: now() }, { mayBePrivate, signal }).then(
           () => undefined,
           (error: unknown) => (error instanceof WebhookFault ? error.message : 'The webhook cannot be sent'),
         ),
@@ -131,10 +131,7 @@ export class Deliveries {
 /**
  * `{ type, timestamp, data }`, as Standard Webhooks recommends. The id is that of the alert, so a receiver can detect repeated deliveries.
  */
-function messageOf(
-  alert: Alert,
-  { name, url, atMs }: { name: string; url: string; atMs: number },
-): WebhookMessage {
+function messageOf(alert: Alert, { name, url }: { name: string; url: string }): Omit<WebhookMessage, 'atMs'> {
   const { id, project_id, rule, agent_name, tool_name, range_from, range_to, total, denied } = alert;
   const data = {
     id,
@@ -151,5 +148,5 @@ function messageOf(
     message: sentenceOf(alert),
     url,
   };
-  return { id, atMs, body: JSON.stringify({ type: `alert.${rule}`, timestamp: alert.fired_at, data }) };
+  return { id, body: JSON.stringify({ type: `alert.${rule}`, timestamp: alert.fired_at, data }) };
 }

@@ -75,7 +75,7 @@ async function delivered(
     },
     audienceOf: () => Promise.resolve({ name: project, emails }),
     counter,
-    // Asked once for each webhook.
+    // Asked once for each attempt.
     now: () => {
       if (asked === stopsAfter) deliveries.stop();
       asked += 1;
@@ -113,6 +113,19 @@ describe('the delivery of an alert', () => {
   it('ends with the first attempt that arrives', async () => {
     const all = { attempts: RETRIES + 1, received: 1, sent: 1, retried: RETRIES, failed: 0 };
     expect(await delivered(RETRIES, [])).to.deep.equal({ ...all, notified: [true], mails: [] });
+  });
+
+  it('signs each attempt with the time of the attempt', async () => {
+    const receiver = await startReceiver(RETRIES);
+    let seconds = 1_700_000_000;
+    const deliveries = createDeliveries({ now: () => (seconds += 60) * 1000 });
+    const webhook = { url: receiver.url, secret: SECRET };
+
+    await deliveries.deliver([ALERT], { ...SETTINGS, webhook }, () => Promise.resolve());
+    receiver.close();
+
+    const times = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect(times).to.deep.equal([1_700_000_000 + 60 * (RETRIES + 1)]);
   });
 
   it('sends one mail for a thousand alerts, and spares a receiver that fails permanently', async () => {
