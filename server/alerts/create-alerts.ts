@@ -49,9 +49,11 @@ export function createAlerts({
     const emails = rows.map(({ email }) => email).filter((email) => email !== '');
     return { name: project?.name ?? projectId, emails };
   };
+  const settings = new AlertSettingsStore({ store: background, mutex, now });
   const deliveries = new Deliveries({
     mailer,
     audienceOf,
+    webhookOf: async (projectId) => (await settings.of(projectId)).webhook,
     dashboardUrl: config.dashboardUrl,
     mayBePrivate: config.webhookPrivate,
     retryMs: WEBHOOK_RETRY_MS,
@@ -60,7 +62,7 @@ export function createAlerts({
     now,
   });
   const evaluation = new Alerts({
-    settings: new AlertSettingsStore({ store: background, mutex, now }),
+    settings,
     store: new AlertStore({ store: background, mutex }),
     reads: new AlertReads(reads),
     deliveries,

@@ -7,7 +7,7 @@ import { WEBHOOKS_SENDING_MAX } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Alert } from './alert.ts';
 import { inLine, linkOf, sentenceOf } from './alert-words.ts';
-import type { AlertSettings } from './alert-settings.ts';
+import type { AlertSettings, WebhookTarget } from './alert-settings.ts';
 import { postWebhook, WebhookFault, type WebhookMessage } from './webhook.ts';
 
 /** The result label of gate_alert_webhooks_total. `retried` counts attempts; the others are final. */
@@ -24,6 +24,8 @@ export type DeliveryDeps = {
   mailer: Pick<Mailer, 'postAlert'>;
   /** The verified addresses of a project's admins and owners, and its name. */
   audienceOf: (projectId: string) => Promise<{ name: string; emails: string[] }>;
+  /** The current webhook of a project. */
+  webhookOf: (projectId: string) => Promise<WebhookTarget | undefined>;
   dashboardUrl: string;
   mayBePrivate: boolean;
   /** A failed attempt is repeated after each of these delays. */
@@ -75,7 +77,7 @@ export class Deliveries {
     let isUp = webhook !== undefined;
     for (const alert of alerts) {
       const message = messageOf(alert, { name, url: linkOf(alert, this.#deps.dashboardUrl) });
-      const isSent = webhook !== undefined && isUp && (await this.#send(webhook, message));
+      const isSent = isUp && (await this.#send(alert.project_id, message, webhook));
       if (isSent === undefined) break;
       isUp = isSent;
       // Not after all of them: a service that takes over must not send this one again.
@@ -100,10 +102,13 @@ export class Deliveries {
     return (await Promise.all(sent)).includes(true);
   }
 
-  async #send(webhook: NonNullable<AlertSettings['webhook']>, message: Omit<WebhookMessage, 'atMs'>) {
-    const { mayBePrivate, now } = this.#deps;
+  /** `known`: the webhook if the store does not answer. */
+  async #send(projectId: string, message: Omit<WebhookMessage, 'atMs'>, known: WebhookTarget | undefined) {
+    const { webhookOf, mayBePrivate, now } = this.#deps;
     const { signal } = this.#ending;
     for (const waitMs of [...this.#deps.retryMs, undefined]) {
+      const webhook = await this.#statements.add(() => webhookOf(projectId).catch(() => known));
+      if (webhook === undefined) return false;
       const fault = await this.#attempts.add(() =>
         postWebhook(webhook, { ...message, atMs: now() }, { mayBePrivate, signal }).then(
           () => undefined,

@@ -20,7 +20,7 @@ import { eventually } from '../support/eventually.ts';
 import { issue } from '../support/keys.ts';
 import { type RunningService, startTestService } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
-import { HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/durations.ts';
 
 /** Long enough for an evaluation on a busy machine. */
 const EVALUATED_MS = 8000;
@@ -103,6 +103,35 @@ describe('the alerts of a project', () => {
     expect(ofAlerts).to.have.lengthOf(3);
     expect(ofAlerts[0]?.text).to.contain(String(spike.data['url']));
     expect(ofAlerts[0]?.subject).to.match(/^Gatehouse: \d+ of \d+ calls of clerk/);
+  });
+
+  it('are not sent to a webhook any more once it is removed, even if an attempt has failed before', async () => {
+    const mails = closing(await startMailServer());
+    const clock = createServiceClock();
+    const { passMs, at } = watchOf(clock);
+    const env = { ...providerEnv(mails.url), ...clock.env, GATE_WEBHOOK_PRIVATE: '1' };
+    const service = await startTestService({ env });
+    cleanups.push(() => service.stop());
+    const removed: Response[] = [];
+    const remove = async () =>
+      void removed.push(
+        await call(service, `/v1/projects/${owner.project.id}/alerts/webhook`, {
+          method: 'DELETE',
+          cookie: owner.cookie,
+        }),
+      );
+    const receiver = closing(await startReceiver(1, remove));
+    const { owner, key } = await alertedOwner(service, mails, receiver.url);
+    const calls = [-2 * DAY_MS, 0].map((ms) =>
+      decisionEvent({ agent_name: `agent of ${ms}`, occurred_at: at(ms) }),
+    );
+    await send(service, key, calls);
+
+    passMs(MINUTE_MS);
+    await eventually(async () => (await alertsOf(service, owner))[0]?.state === 'sent');
+
+    expect(removed.map(({ status }) => status)).to.deep.equal([204]);
+    expect(receiver.received).to.deep.equal([]);
   });
 
   it('that a killed service left are delivered by the next one, and marked failed if nobody can be notified', async () => {

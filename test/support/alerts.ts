@@ -18,15 +18,17 @@ export type AlertBody = { type: string; data: Record<string, unknown> };
 export type Received = { headers: IncomingHttpHeaders; body: string };
 type Item = Record<string, unknown> & { rule: string; state: string; from: string; to: string };
 
-/** A real receiver, which refuses the first attempts. */
-export async function startReceiver(refusals = 0) {
+/** A real receiver, which refuses the first attempts, each after `beforeRefusal`. */
+export async function startReceiver(refusals = 0, beforeRefusal?: () => Promise<unknown>) {
   const received: Received[] = [];
   let left = refusals;
   const server = createServer((req, res) => {
-    void text(req).then((body) => {
+    void text(req).then(async (body) => {
       left -= 1;
-      if (left < 0) received.push({ headers: req.headers, body });
-      res.writeHead(left < 0 ? 204 : 500).end();
+      const isRefused = left >= 0;
+      if (isRefused) await beforeRefusal?.();
+      else received.push({ headers: req.headers, body });
+      res.writeHead(isRefused ? 500 : 204).end();
     });
   });
   return {

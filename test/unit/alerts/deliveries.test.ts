@@ -37,6 +37,7 @@ function createDeliveries(deps: Partial<DeliveryDeps> = {}): Deliveries {
   return new Deliveries({
     mailer: { postAlert: () => Promise.resolve(true) },
     audienceOf: () => Promise.resolve({ name: 'Shop', emails: [] }),
+    webhookOf: () => Promise.resolve(undefined),
     dashboardUrl: 'http://localhost',
     mayBePrivate: true,
     retryMs: Array.from({ length: RETRIES }, () => 0),
@@ -65,7 +66,9 @@ async function delivered(
   const mails: string[] = [];
   const notified: [string, boolean][] = [];
   let asked = 0;
+  const webhook = { url: receiver.url, secret: SECRET };
   const deliveries = createDeliveries({
+    webhookOf: () => Promise.resolve(webhook),
     mailer: {
       postAlert: (mail) => {
         onMail(mail);
@@ -82,7 +85,6 @@ async function delivered(
       return Date.now();
     },
   });
-  const webhook = { url: receiver.url, secret: SECRET };
   await deliveries.deliver(alerts, { ...SETTINGS, webhook }, ({ id }, isNotified) => {
     notified.push([id, isNotified]);
     onReport(receiver.received);
@@ -118,14 +120,28 @@ describe('the delivery of an alert', () => {
   it('signs each attempt with the time of the attempt', async () => {
     const receiver = await startReceiver(RETRIES);
     let seconds = 1_700_000_000;
-    const deliveries = createDeliveries({ now: () => (seconds += 60) * 1000 });
     const webhook = { url: receiver.url, secret: SECRET };
+    const deliveries = createDeliveries({
+      webhookOf: () => Promise.resolve(webhook),
+      now: () => (seconds += 60) * 1000,
+    });
 
     await deliveries.deliver([ALERT], { ...SETTINGS, webhook }, () => Promise.resolve());
     receiver.close();
 
     const times = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
     expect(times).to.deep.equal([1_700_000_000 + 60 * (RETRIES + 1)]);
+  });
+
+  it('goes to the webhook as last known while the store does not answer', async () => {
+    const receiver = await startReceiver();
+    const webhook = { url: receiver.url, secret: SECRET };
+    const deliveries = createDeliveries({ webhookOf: () => Promise.reject(new Error('away')) });
+
+    await deliveries.deliver([ALERT], { ...SETTINGS, webhook }, () => Promise.resolve());
+    receiver.close();
+
+    expect(receiver.received).to.have.lengthOf(1);
   });
 
   it('sends one mail for a thousand alerts, and spares a receiver that fails permanently', async () => {
@@ -165,12 +181,13 @@ describe('the delivery of an alert', () => {
   it('does not wait for the receivers of fifty other projects that hang', async () => {
     const [hanging, receiver] = [createServer(), await startReceiver()];
     const url = `http://127.0.0.1:${await listen(hanging)}`;
-    const deliveries = createDeliveries();
+    const webhookAt = (address: string) => ({ url: address, secret: SECRET });
+    const deliveries = createDeliveries({ webhookOf: (address) => Promise.resolve(webhookAt(address)) });
     const notified: boolean[] = [];
     const deliverTo = (address: string) =>
       deliveries.deliver(
-        [ALERT],
-        { ...SETTINGS, webhook: { url: address, secret: SECRET } },
+        [{ ...ALERT, project_id: address }],
+        { ...SETTINGS, webhook: webhookAt(address) },
         (_, isNotified) => Promise.resolve(void notified.push(isNotified)),
       );
 
