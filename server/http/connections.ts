@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import type { Socket } from 'node:net';
 import {
@@ -85,7 +85,7 @@ export class ConnectionTable {
       if (next !== undefined) setImmediate(() => socket.destroyed || next());
       if (this.#all.fresh.delete(socket)) this.#groupOf(socket).fresh.delete(socket);
       // Answered before the whole request arrived; the rest may never arrive.
-      if (!res.req.complete) endLater(socket, LATE_REQUEST_MS_MAX, () => res.req.complete);
+      if (!res.req.complete) endLater(socket, LATE_REQUEST_MS_MAX, res.req);
     });
     if (answers === undefined || answers.size <= PIPELINED_MAX) begin();
     else waiting.push(begin);
@@ -188,11 +188,12 @@ export function endConnection(socket: Socket, lastBytes: string): void {
   endLater(socket, LINGER_MS);
 }
 
-function endLater(socket: Socket, ms: number, isOver = () => false): void {
+/** With a request: unless all of it has arrived by then. */
+function endLater(socket: Socket, ms: number, req?: IncomingMessage): void {
   const timer = setTimeout(() => {
-    if (!isOver()) socket.destroy();
+    if (req?.complete !== true) socket.destroy();
   }, ms);
-  socket.on('close', () => clearTimeout(timer));
+  (req ?? socket).on('close', () => clearTimeout(timer));
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

@@ -147,6 +147,22 @@ describe('the connections of a server', () => {
     expect([await received, begun]).to.deep.equal([paths, paths]);
   });
 
+  it('keep nothing of requests that were answered before they had arrived', async () => {
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const socket = await open();
+    const [connection] = await accepted;
+    const before = connection.listenerCount('close');
+
+    for (let request = 0; request < 20; request += 1) {
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n');
+      await once(socket, 'data');
+      socket.write('late');
+    }
+    expect(await isAnswered(socket)).to.equal(true);
+
+    expect(connection.listenerCount('close')).to.equal(before);
+  });
+
   it('have no request begun once they are closed', async () => {
     const socket = await open(ONE);
     socket.write('GET /busy HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED_MAX + 1));
