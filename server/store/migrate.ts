@@ -77,15 +77,19 @@ async function apply(
   );
 }
 
-/** CREATE TABLE without IF NOT EXISTS succeeds for one process only. A lock whose owner died is broken after a minute. */
+/**
+ * CREATE TABLE without IF NOT EXISTS succeeds for one process only. The lock is broken after a minute without a migration: its owner has
+ * died.
+ */
 async function lock(connection: Connection, engines: Engines, showProgress: ShowProgress): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     try {
       return await connection.command(engines.everywhere(CREATE_LOCK));
     } catch (error) {
       const rows = await connection.query<{ age: string }>(
-        `SELECT toString(dateDiff('second', metadata_modification_time, now())) AS age
-         FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'`,
+        `SELECT toString(dateDiff('second', greatest(metadata_modification_time, applied), now())) AS age
+         FROM system.tables, (SELECT max(toDateTime(applied_at)) AS applied FROM schema_migrations) AS newest
+         WHERE database = currentDatabase() AND name = 'migration_lock'`,
       );
       const age = rows[0]?.age;
       if (age !== undefined && Number(age) > LOCK_AGE_SECONDS_MAX) {

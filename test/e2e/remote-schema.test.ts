@@ -1,16 +1,41 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { onServer } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { runGate } from '../support/processes.ts';
 import { startTestService, temporaryDirectory } from '../support/service.ts';
 
+const WAITING =
+  'Another process is migrating the schema. If it was killed, this one continues after 60 seconds\n';
+
 describe('services that start on a server', () => {
   let server: ClickHouseServer;
   before(async () => void (server = await startClickHouse()));
   after(() => server.kill());
+
+  /** A new database that a process has begun to migrate. Resolves with the file of the lock. */
+  async function lock(database: string): Promise<string> {
+    await server.query(`CREATE DATABASE ${database}`);
+    await server.query(`CREATE TABLE ${database}.schema_migrations AS gatehouse.schema_migrations`);
+    await server.query(`CREATE TABLE ${database}.migration_lock (x UInt8) ENGINE = Memory`);
+    const [row] = await server.query<{ path: string }>(
+      `SELECT metadata_path AS path FROM system.tables WHERE database = '${database}' AND name = 'migration_lock'`,
+    );
+    return join(server.dataDir, row?.path ?? '');
+  }
+
+  /** Creates a project in the database. A process that waits for the lock gets it. */
+  async function createProject(database: string) {
+    const { code, stderr } = await runGate({
+      dataDir: temporaryDirectory(),
+      args: ['project', 'create', '--name', 'first'],
+      env: { GATE_CLICKHOUSE_URL: server.url.replace(/\w+$/, database) },
+      onProgress: () => void server.query(`DROP TABLE IF EXISTS ${database}.migration_lock SYNC`),
+    });
+    return { code, stderr };
+  }
 
   it('migrate the schema once when two start at once on an empty store', async () => {
     await server.query('CREATE DATABASE empty');
@@ -28,22 +53,22 @@ describe('services that start on a server', () => {
   });
 
   it('wait for the lock of a migration, and the command line says so', async () => {
-    await server.query('CREATE DATABASE locked');
-    await server.query('CREATE TABLE locked.migration_lock (x UInt8) ENGINE = Memory');
-    const env = { GATE_CLICKHOUSE_URL: server.url.replace(/\w+$/, 'locked') };
-    const args = ['project', 'create', '--name', 'first'];
+    await lock('locked');
 
-    const { code, stderr } = await runGate({
-      dataDir: temporaryDirectory(),
-      args,
-      env,
-      onProgress: () => void server.query('DROP TABLE locked.migration_lock SYNC'),
-    });
+    expect(await createProject('locked')).to.deep.equal({ code: 0, stderr: WAITING });
+  });
 
-    expect(stderr).to.equal(
-      'Another process is migrating the schema. If it was killed, this one continues after 60 seconds\n',
-    );
-    expect(code).to.equal(0);
+  it('remove the lock of a process that was killed', async () => {
+    utimesSync(await lock('killed'), 0, 0);
+
+    expect(await createProject('killed')).to.deep.equal({ code: 0, stderr: '' });
+  });
+
+  it('wait for an old lock while its process applies migrations', async () => {
+    utimesSync(await lock('slow'), 0, 0);
+    await server.query("INSERT INTO slow.schema_migrations VALUES (0, '0000_slow', now() + INTERVAL 1 HOUR)");
+
+    expect(await createProject('slow')).to.deep.equal({ code: 0, stderr: WAITING });
   });
 
   it('create the data directory for the demo even if they need none, so that its key is not lost', async () => {

@@ -16,6 +16,7 @@ const SCHEMA_MS_MAX = 30_000;
 export type ClickHouseServer = {
   /** What GATE_CLICKHOUSE_URL takes. */
   url: string;
+  dataDir: string;
   /** The rows of a statement, regardless of active faults. */
   query<Row>(sql: string): Promise<Row[]>;
   /** From now on, instead of the previous faults. None: healthy again. */
@@ -80,6 +81,7 @@ async function startServer(dataDir: string, database: string): Promise<ClickHous
   await start();
   return {
     url: `http://${USER}:${STORE_PASSWORD}@127.0.0.1:${port}/${database}`,
+    dataDir,
     query: (sql) => query(`http://127.0.0.1:${port}/?database=${database}&default_format=JSONEachRow`, sql),
     fail: (...faults) => send(faults),
     freeze: () => void child?.kill('SIGSTOP'),
