@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
+import { changeInTurn } from '../store/change-in-turn.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, msFromClickhouse } from '../store/time.ts';
 import { type Rule, RULES } from './rules.ts';
@@ -41,14 +43,15 @@ export class AlertSettingsStore {
     return (await this.#rows(null)).map((row) => settingsFrom(row.project_id, row));
   }
 
-  /** Changes of one project run one after the other. Resolves with the new settings. */
+  /** Changes of one project run one after the other, in all processes. Resolves with the new settings. */
   async change(projectId: string, changedBy: string, change: Change): Promise<AlertSettings> {
     const { store, mutex, now } = this.#options;
-    return mutex.run(`alerts:${projectId}`, async () => {
+    return changeInTurn(mutex, `alerts:${projectId}`, async () => {
       const [row] = await this.#rows(projectId);
       const held = settingsFrom(projectId, row);
       const settings = { ...held, ...change(held) };
       const { rules, mutedUntilMs, webhook } = settings;
+      const before = Number(row?.version ?? 0);
       const values = {
         project_id: projectId,
         ...Object.fromEntries(RULES.map((rule) => [rule, Number(rules[rule])])),
@@ -58,10 +61,14 @@ export class AlertSettingsStore {
         changed_by: changedBy,
         changed_at: clickhouseTime(now()),
         // A later change gets a higher version even if another process's clock is ahead.
-        version: Math.max(now(), Number(row?.version ?? 0) + 1),
+        version: Math.max(now(), before + 1),
       };
-      await store.append({ table: 'alert_settings', values });
-      return settings;
+      await store.append({ table: 'alert_settings', values, token: `alerts:${projectId}:${before}` });
+      const [stored] = await this.#rows(projectId);
+      // Of a far time, the store may keep an earlier one.
+      const kept = { ...settingsFrom(projectId, stored), mutedUntilMs };
+      const isOwn = Number(stored?.version) === values.version && isDeepStrictEqual(kept, settings);
+      return isOwn ? settings : undefined;
     });
   }
 

@@ -2,6 +2,7 @@ import type { Role } from '../rights.ts';
 import { RequestError } from '../errors.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
+import { changeInTurn } from '../store/change-in-turn.ts';
 import { sql } from '../store/sql.ts';
 import { clickhouseTime, rfc3339FromClickhouse } from '../store/time.ts';
 
@@ -21,9 +22,6 @@ type Newest = {
   by_group: number;
 };
 type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
-
-/** When several processes change one project at the same time, one of them succeeds in each round. */
-const CHANGE_TRIES_MAX = 10;
 
 /** The members of projects and their roles. The account that made a project is its first owner. */
 export class Members {
@@ -52,20 +50,17 @@ export class Members {
    */
   change(membership: Membership, change: Change): Promise<RoleChange> {
     const { projectId, accountId, changedBy } = membership;
-    return this.#options.mutex.run(`members:${projectId}`, async () => {
-      for (let tries = 1; tries <= CHANGE_TRIES_MAX; tries += 1) {
-        const newest = await this.#newest(membership);
-        const list = await this.list(projectId);
-        const memberOf = (id: string) => list.find(({ account_id }) => account_id === id);
-        const held = memberOf(accountId);
-        const before = held?.role;
-        const role = change(before, memberOf(changedBy)?.role);
-        if (role === before) return { before, role };
-        if (before === 'owner' && !list.some((one) => one.role === 'owner' && one !== held))
-          throw new RequestError('conflict', 'A project needs an owner, and this member is the last one');
-        if (await this.#write(membership, { held, role, newest })) return { before, role };
-      }
-      throw new RequestError('overloaded', 'Too many requests change the members of the project. Try again.');
+    return changeInTurn(this.#options.mutex, `members:${projectId}`, async () => {
+      const newest = await this.#newest(membership);
+      const list = await this.list(projectId);
+      const memberOf = (id: string) => list.find(({ account_id }) => account_id === id);
+      const held = memberOf(accountId);
+      const before = held?.role;
+      const role = change(before, memberOf(changedBy)?.role);
+      if (role === before) return { before, role };
+      if (before === 'owner' && !list.some((one) => one.role === 'owner' && one !== held))
+        throw new RequestError('conflict', 'A project needs an owner, and this member is the last one');
+      return (await this.#write(membership, { held, role, newest })) ? { before, role } : undefined;
     });
   }
 

@@ -226,6 +226,26 @@ describe('two services on one store share their state', () => {
     }
   });
 
+  it('keeps both of two changes of alert settings that are made at the same time', async () => {
+    const { project, cookie } = await newPerson(one);
+    const alerts = (service: TestService, what: string, method: string, body?: unknown) =>
+      call(service, `/v1/projects/${project.id}/alerts/${what}`, { method, cookie, body });
+    for (let round = 0; round < 10; round += 1) {
+      await alerts(one, 'webhook', 'PUT', { url: 'https://hooks.example.com/' });
+      const denials = round % 2 === 0;
+
+      await Promise.all([
+        alerts(one, 'settings', 'PUT', { rules: { denials } }),
+        alerts(two, 'webhook', 'DELETE'),
+      ]);
+
+      const { rules, webhook } = await jsonOf<{ rules: { denials: boolean }; webhook: unknown }>(
+        alerts(one, 'settings', 'GET'),
+      );
+      expect([rules.denials, webhook]).to.deep.equal([denials, null]);
+    }
+  });
+
   it('keeps every change of members that both make at the same time', async () => {
     const ann = await newPerson(one);
     const people: Person[] = [];
