@@ -67,6 +67,11 @@ function uuidFrom(hex: string): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 }
 
+/** Whether nobody is notified any more. */
+export function isTooOld({ fired_at }: Alert, nowMs: number): boolean {
+  return nowMs - Date.parse(fired_at) >= HOUR_MS;
+}
+
 /** The alerts that are new, given the alerts of the last day and all that have one of their ids. */
 export function newsOf(alerts: readonly Alert[], known: readonly Alert[]): Alert[] {
   const ids = new Set(known.map(({ id }) => id));

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import type { Counter } from 'prom-client';
 import { chunksOf } from '../commit/identity.ts';
-import { type Alert, alertFrom, newsOf } from './alert.ts';
+import { type Alert, alertFrom, isTooOld, newsOf } from './alert.ts';
 import type { AlertReads, Seen } from './alert-reads.ts';
 import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
 import type { AlertStore } from './alert-store.ts';
 import type { Deliveries } from './deliveries.ts';
 import { findDenials, findNewNames, findSilence, RULES } from './rules.ts';
 import { ALERT_NAMES_MAX } from '../limits.ts';
-import { HOUR_MS, MINUTE_MS } from '../durations.ts';
+import { MINUTE_MS } from '../durations.ts';
 
 /** How often the clock is checked. */
 const CHECK_EVERY_MS = 1000;
@@ -175,7 +175,7 @@ export class Alerts {
   /** Notifies people of alerts, except those that another service abandoned too long ago, or of a project that is now muted. */
   async #settle(alerts: Alert[], settings: AlertSettings, nowMs: number): Promise<void> {
     const { deliveries, store } = this.#deps;
-    const isOld = ({ fired_at }: Alert) => nowMs - Date.parse(fired_at) >= HOUR_MS;
+    const isOld = (alert: Alert) => isTooOld(alert, nowMs);
     for (const alert of alerts.filter(isOld)) await store.setState(alert, 'failed');
     const due = alerts.filter((alert) => !isOld(alert));
     if (due.length === 0) return;

@@ -21,7 +21,7 @@ import { WEBHOOK_URL_CHARS_MAX } from '../limits.ts';
 import { parseRfc3339 } from '../rfc3339.ts';
 import { hasRole } from '../rights.ts';
 import { bodyInvalid } from '../validate.ts';
-import { STATES } from './alert.ts';
+import { isTooOld, STATES } from './alert.ts';
 import type { AlertSettings, AlertSettingsStore } from './alert-settings.ts';
 import type { AlertStore } from './alert-store.ts';
 import { RULES } from './rules.ts';
@@ -145,7 +145,8 @@ export function alertEndpoints({
             total: alert.total,
             denied: alert.denied,
             usual: { total: alert.usual_total, denied: alert.usual_denied },
-            state: alert.state,
+            // A service that was killed may have left it.
+            state: alert.state === 'pending' && isTooOld(alert, now()) ? 'failed' : alert.state,
           })),
           limit,
           next_cursor: nextTimeCursor(found, limit, ({ fired_at }) => fired_at),

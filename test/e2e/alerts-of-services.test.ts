@@ -8,6 +8,7 @@ import { KeyedMutex } from '../../server/keyed-mutex.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createBoundedStore } from '../../server/store/bounded-store.ts';
 import { type Connection, connectServer } from '../../server/store/connection.ts';
+import { newPerson } from '../support/accounts.ts';
 import {
   alertedOwner,
   alertsOf,
@@ -17,11 +18,12 @@ import {
   startReceiver,
   watchOf,
 } from '../support/alerts.ts';
-import { startPair } from '../support/clickhouse-server/services.ts';
+import { onServer, startPair } from '../support/clickhouse-server/services.ts';
 import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-server/start.ts';
 import { useCleanups } from '../support/cleanups.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
+import { startTestService } from '../support/service.ts';
 import { providerEnv, startMailServer } from '../support/smtp-server.ts';
 import { DAY_MS, MINUTE_MS } from '../../server/durations.ts';
 
@@ -130,6 +132,21 @@ describe('the alerts of a project with several services', () => {
 
     expect(delivered).to.deep.equal(['first', 'last']);
     expect(warned).to.deep.equal(['refused', 'unread']);
+  });
+
+  it('are failed after an hour in which no service delivered them, even if all rules are off by now', async () => {
+    const service = await startTestService({ env: onServer(server) });
+    cleanups.push(() => service.stop());
+    const owner = await newPerson(service);
+    const columns = 'project_id, fired_at, alert_id, rule, agent_name, state, version';
+    for (const minutes of [30, 90])
+      await server.query(
+        `INSERT INTO alerts (${columns}) SELECT '${owner.project.id}', now64(3) - INTERVAL ${minutes} MINUTE, generateUUIDv4(), 'denials', 'clerk', 'pending', 1`,
+      );
+
+    const states = (await alertsOf(service, owner)).map(({ state }) => state);
+
+    expect(states).to.deep.equal(['pending', 'failed']);
   });
 
   it('of many projects take fewer statements than there are projects', async () => {
