@@ -108,11 +108,28 @@ describe('Alerts in a browser', function () {
     await address.press('Enter');
     await page.getByRole('region', { name: 'Signing secret' }).waitFor();
     await address.waitFor({ state: 'detached' });
-    await page.keyboard.press('Tab');
     const focused = await page.locator(':focus').innerText();
     await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
 
     expect(focused).to.equal('Copy');
+  });
+
+  it('keeps the focus where a pressed button was replaced', async () => {
+    const { page } = await world.newPage();
+    await page.goto(world.projectPath('alerts'));
+    const press = async (name: string, next: string) => {
+      await page.getByRole('button', { name }).press('Enter');
+      await page.getByRole('button', { name: next }).waitFor();
+      return page.evaluate<string>('document.activeElement.textContent');
+    };
+    const unmute = await press('Mute for 24 hours', 'Unmute');
+    const mute = await press('Unmute', 'Mute for 1 hour');
+    await page.getByLabel('Address').fill('https://hooks.example.com/focus');
+    await press('Set webhook', 'Done');
+    const remove = await press('Done', 'Remove webhook');
+    await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
+
+    expect([unmute, mute, remove]).to.deep.equal(['Unmute', 'Mute for 1 hour', 'Remove webhook']);
   });
 
   it('blames nobody else for a mute that was set on the same page', async () => {

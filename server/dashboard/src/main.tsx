@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app/app.tsx';
+import { keepFocus } from './app/keep-focus.ts';
 import { followLinks, restoreScroll } from './app/location.ts';
 import { pageFrom } from './app/route.ts';
 import { applyTheme } from './app/theme.ts';
@@ -9,6 +10,7 @@ import { drafts } from './pages/agents/drafts.ts';
 applyTheme();
 applyZone();
 restoreScroll();
+keepFocus();
 addEventListener('beforeunload', (event) => {
   if (drafts.size > 0) event.preventDefault();
 });

@@ -59,7 +59,6 @@ export function WebhookPanel(props: SettingsProps) {
           <FormError error={error} />
         </form>
       )}
-      {/* After the form, from which the Tab key leads here. */}
       {made !== undefined && (
         <div role="status">
           <p>
