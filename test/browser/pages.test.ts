@@ -81,7 +81,7 @@ const PAGES: [name: string, path: (world: World) => string, shows: string, kind?
     'is not registered',
     'missing',
   ],
-  ['the choice of a period', (world) => world.projectPath('usage', RANGE), 'Nov 12:00 UTC'],
+  ['the choice of a period', (world) => world.projectPath('usage', RANGE), '12:00 UTC'],
   ['Completeness', (world) => world.projectPath('completeness'), 'No sender has numbered its events'],
 ];
 const RANGE = { from: '2026-11-01T12:00:00Z', to: '2026-11-02T12:00:00Z' };

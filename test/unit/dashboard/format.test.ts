@@ -48,8 +48,17 @@ describe('numbers and times on display', () => {
   ];
   for (const [what, start, bucketSeconds, endsNow, label] of buckets)
     it(`name the time of a bucket ${what}`, () => {
-      expect(bucketLabel(start, { from, to, endsNow, bucketSeconds })).to.match(label);
+      expect(bucketLabel(start, { from, to, endsNow, bucketSeconds }, Date.parse(to))).to.match(label);
     });
+
+  it('name the year of a bucket if the period began in another one', () => {
+    const labelOf = (bucketSeconds: number) =>
+      bucketLabel(from, { from, to, endsNow: false, bucketSeconds }, Date.parse('2027-01-02T00:00:00Z'));
+    expect([900, (2 * DAY_MS) / 1000].map(labelOf)).to.deep.equal([
+      'Sun 01 Mar 2026 14:37–14:52',
+      'Sun 01 Mar 2026 14:37–Tue 03 Mar 2026 14:30',
+    ]);
+  });
 
   it('are short', () => {
     const nowMs = Date.parse('2026-03-03T12:00:00Z');
@@ -123,25 +132,26 @@ describe('times in the zone of the browser', () => {
   it('name both ends of a UTC day', () => {
     showIn('Europe/Berlin');
     const frame = { from: '2026-07-01T00:00:00Z', to: '2026-07-31T00:00:00Z', endsNow: false };
-    const label = bucketLabel('2026-07-14T00:00:00.000Z', { ...frame, bucketSeconds: DAY_MS / 1000 });
+    const label = bucketLabel(
+      '2026-07-14T00:00:00.000Z',
+      { ...frame, bucketSeconds: DAY_MS / 1000 },
+      Date.parse(frame.to),
+    );
     expect(label).to.equal('Tue 14 Jul 02:00–Wed 15 Jul 02:00');
   });
 
   it('give the buckets around a clock change different names', () => {
     showIn('Europe/Berlin');
     const frame = { from: '2026-10-24T22:00:00Z', to: '2026-10-25T23:00:00Z', endsNow: false };
-    const labels = ['00:45', '01:00', '02:00', '06:00'].map((time) =>
-      bucketLabel(`2026-10-25T${time}:00.000Z`, { ...frame, bucketSeconds: 900 }),
-    );
-    expect(labels).to.deep.equal([
+    const labelAt = (time: string) =>
+      bucketLabel(`2026-10-25T${time}:00.000Z`, { ...frame, bucketSeconds: 900 }, Date.parse(frame.to));
+    expect(['00:45', '01:00', '02:00', '06:00'].map(labelAt)).to.deep.equal([
       'Sun 25 Oct 02:45–02:00 CEST/CET',
       'Sun 25 Oct 02:00–02:15 CET',
       'Sun 25 Oct 03:00–03:15',
       'Sun 25 Oct 07:00–07:15',
     ]);
-    expect(bucketLabel('2026-10-25T00:00:00.000Z', { ...frame, bucketSeconds: 900 })).to.equal(
-      'Sun 25 Oct 02:00–02:15 CEST',
-    );
+    expect(labelAt('00:00')).to.equal('Sun 25 Oct 02:00–02:15 CEST');
   });
 
   it('name the zone of the moment, or of both sides of a change of the clocks', () => {

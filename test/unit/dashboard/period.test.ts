@@ -27,7 +27,10 @@ describe('the period in an address', () => {
     const range = { from: '2026-03-03T09:00:00Z', to: '2026-03-03T10:30:00.500Z' };
     expect(of('from=2026-03-03T10:00:00%2B01:00&to=2026-03-03T10:30:00.5Z')).to.deep.equal(range);
     expect(periodWords({ last: '1h' })).to.equal('the last hour');
-    expect(periodWords(range)).to.equal('03 Mar 09:00 – 03 Mar 10:30');
+    const in2026 = Date.parse('2026-03-04T00:00:00Z');
+    expect(periodWords(range, in2026)).to.equal('03 Mar 09:00 – 03 Mar 10:30');
+    const other = { from: '2025-12-30T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+    expect(periodWords(other, in2026)).to.equal('30 Dec 2025 00:00 – 02 Jan 2026 00:00');
   });
 
   it('may end now, and is dated when it is asked for', () => {

@@ -1,6 +1,7 @@
 import { type LastName, LASTS, rangeOf } from '../api/relative-period.ts';
+import { serviceTime } from '../api/service-clock.ts';
 import type { WindowName } from '../api/types.ts';
-import { formatMinute } from '../text/format.ts';
+import { formatMinute, isOfOtherYear } from '../text/format.ts';
 
 export const WINDOWS: readonly WindowName[] = ['24h', '7d', '30d', '90d'];
 export const WINDOW_WORDS: Record<WindowName, string> = {
@@ -47,11 +48,12 @@ export function periodChanges(period: Period): Record<'window' | 'last' | 'from'
   return { window: undefined, last: undefined, from: undefined, to: undefined, ...period };
 }
 
-/** The last 24 hours; 03 Mar 14:00 – 04 Mar 00:00 */
-export function periodWords(period: Period): string {
+/** The last 24 hours; 03 Mar 14:00 – 04 Mar 00:00. A period that began in another year names the years. */
+export function periodWords(period: Period, nowMs = serviceTime()): string {
   if ('window' in period) return `the last ${WINDOW_WORDS[period.window]}`;
   if ('last' in period) return `the last ${period.last === '1h' ? 'hour' : LAST_WORDS[period.last]}`;
-  return `${formatMinute(period.from)} – ${formatMinute(period.to)}`;
+  const hasYear = isOfOtherYear(period.from, nowMs);
+  return `${formatMinute(period.from, hasYear)} – ${formatMinute(period.to, hasYear)}`;
 }
 
 /** The query that is kept in links to the other pages of a project. */

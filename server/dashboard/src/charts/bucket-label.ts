@@ -1,4 +1,5 @@
-import { clockMs, formatMs, zoneName } from '../text/format.ts';
+import { serviceTime } from '../api/service-clock.ts';
+import { clockMs, formatMs, isOfOtherYear, zoneName } from '../text/format.ts';
 import { DAY_MS, HOUR_MS } from '../../../durations.ts';
 
 /** The period of a chart (RFC 3339) and the length of its buckets. `endsNow`: its last bucket is still growing. */
@@ -10,16 +11,21 @@ export function bucketSpan(startMs: number, { from, to, endsNow, bucketSeconds }
   return [Math.max(startMs, Date.parse(from)), endsNow ? endMs : Math.min(endMs, Date.parse(to))];
 }
 
-/** The time range of a bucket, with its zone if the clocks change. A growing bucket says "so far". */
-export function bucketLabel(start: string, frame: Frame): string {
+/**
+ * The time range of a bucket, with its zone if the clocks change, and the year if the period began in another one. A growing bucket says
+ * "so far".
+ */
+export function bucketLabel(start: string, frame: Frame, nowMs = serviceTime()): string {
+  const hasYear = isOfOtherYear(frame.from, nowMs);
   const [fromMs, toMs] = bucketSpan(Date.parse(start), frame);
   const more = toMs > Date.parse(frame.to) ? ', so far' : '';
   const isDay = toMs - fromMs >= DAY_MS;
   // A UTC day is not a day in another time zone.
-  if (isDay && clockMs(fromMs) % DAY_MS === 0) return `${formatMs(fromMs, 'weekday')}${more}`;
+  if (isDay && clockMs(fromMs) % DAY_MS === 0) return `${formatMs(fromMs, 'weekday', hasYear)}${more}`;
   const changes = clockMs(toMs + HOUR_MS) - clockMs(fromMs - HOUR_MS) !== toMs - fromMs + 2 * HOUR_MS;
   const zone = changes ? ` ${zoneName(isoOf(fromMs), isoOf(toMs))}` : '';
-  return `${formatMs(fromMs, 'weekdayMinute')}–${formatMs(toMs, isDay ? 'weekdayMinute' : 'clock')}${zone}${more}`;
+  const end = isDay ? formatMs(toMs, 'weekdayMinute', hasYear) : formatMs(toMs, 'clock');
+  return `${formatMs(fromMs, 'weekdayMinute', hasYear)}–${end}${zone}${more}`;
 }
 
 function isoOf(ms: number): string {

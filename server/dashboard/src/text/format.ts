@@ -18,6 +18,7 @@ const STYLES = {
   weekdayMinute: { ...MINUTE, weekday: 'short' },
   weekday: { ...DAY, weekday: 'short' },
   day: DAY,
+  year: { year: 'numeric' },
   clock: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
 } as const;
 type Style = keyof typeof STYLES;
@@ -26,12 +27,13 @@ type Style = keyof typeof STYLES;
 export type Zone = 'UTC' | 'local';
 let zone: Zone = 'UTC';
 let formats = formatsIn(zone);
+let formatsWithYear = formatsIn(zone, 'numeric');
 
-function formatsIn(shown: Zone): Record<Style, Intl.DateTimeFormat> {
+function formatsIn(shown: Zone, year?: 'numeric'): Record<Style, Intl.DateTimeFormat> {
   const timeZone = shown === 'UTC' ? 'UTC' : undefined;
   const made = Object.entries(STYLES).map(([style, options]) => [
     style,
-    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }),
+    new Intl.DateTimeFormat('en-GB', { year, ...options, timeZone }),
   ]);
   return Object.fromEntries(made) as Record<Style, Intl.DateTimeFormat>;
 }
@@ -43,6 +45,7 @@ export function shownZone(): Zone {
 export function showZone(next: Zone): void {
   zone = next;
   formats = formatsIn(next);
+  formatsWithYear = formatsIn(next, 'numeric');
 }
 
 /** The zone of these times, or of now: UTC, GMT+1, or GMT+1/GMT+2 if the clocks change between them. */
@@ -64,13 +67,18 @@ export function clockMs(ms: number): number {
   return zone === 'UTC' ? ms : ms - new Date(ms).getTimezoneOffset() * MINUTE_MS;
 }
 
-export function formatMs(ms: number, style: Style): string {
-  return formats[style].format(ms).replaceAll(',', '');
+export function formatMs(ms: number, style: Style, hasYear = false): string {
+  return (hasYear ? formatsWithYear : formats)[style].format(ms).replaceAll(',', '');
 }
 
-function formatIso(iso: string, style: Style): string {
+/** Whether the shown date needs its year. */
+export function isOfOtherYear(iso: string, nowMs: number): boolean {
+  return formatMs(Date.parse(iso), 'year') !== formatMs(nowMs, 'year');
+}
+
+function formatIso(iso: string, style: Style, hasYear = false): string {
   const ms = Date.parse(iso);
-  return Number.isNaN(ms) ? iso : formatMs(ms, style);
+  return Number.isNaN(ms) ? iso : formatMs(ms, style, hasYear);
 }
 
 export function formatCount(count: number): string {
@@ -102,8 +110,8 @@ export function formatTime(iso: string): string {
 }
 
 /** 03 Mar 14:05 */
-export function formatMinute(iso: string): string {
-  return formatIso(iso, 'minute');
+export function formatMinute(iso: string, hasYear = false): string {
+  return formatIso(iso, 'minute', hasYear);
 }
 
 /** 03 Mar 2026 14:05 */
