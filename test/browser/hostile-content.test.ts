@@ -94,6 +94,17 @@ describe('content from events in a browser', function () {
     await expectFit('/account', 'Your e-mail address is not verified yet');
   });
 
+  it('without a space makes no table of keys scroll sideways on a desktop', async () => {
+    const { page } = await world.newPage();
+    const name = 'k'.repeat(100);
+    await page.request.post(`/v1/projects/${world.projectId}/keys`, { data: { name } });
+    await page.goto(world.projectPath('keys'));
+    await page.getByRole('rowheader', { name }).waitFor();
+
+    const table = `document.querySelector('[aria-label="Keys"]')`;
+    expect(await page.evaluate(`${table}.scrollWidth - ${table}.clientWidth`)).to.equal(0);
+  });
+
   it('of 2 MB in every field is cut, and the page stays alive', async () => {
     const { page, faults } = await world.newPage({ initScript: hugeRecords() });
     await page.goto(world.projectPath('decisions'));
