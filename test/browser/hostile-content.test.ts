@@ -105,6 +105,18 @@ describe('content from events in a browser', function () {
     expect(await page.evaluate(`${table}.scrollWidth - ${table}.clientWidth`)).to.equal(0);
   });
 
+  it('without a space hides no link after it on a desktop', async () => {
+    const { page } = await world.newPage();
+    const agent_name = 'w'.repeat(60);
+    const call = { ...decisionEvent({ agent_name }), model: 'm', input_tokens: 1, output_tokens: 1 };
+    expect((await sendLlm(world.service, call)).status).to.equal(202);
+    await page.goto(world.projectPath('usage'));
+    const link = page.getByRole('link', { name: `Decisions of ${agent_name}` });
+    const [inner, outer] = [await link.boundingBox(), await link.locator('..').boundingBox()];
+
+    expect((inner?.x ?? 0) + (inner?.width ?? 0)).to.be.at.most((outer?.x ?? 0) + (outer?.width ?? 0));
+  });
+
   it('of 2 MB in every field is cut, and the page stays alive', async () => {
     const { page, faults } = await world.newPage({ initScript: hugeRecords() });
     await page.goto(world.projectPath('decisions'));
