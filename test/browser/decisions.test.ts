@@ -287,6 +287,15 @@ describe('Decisions in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('cuts the name of no agent on a phone where there is room for it', async () => {
+    const { page } = await world.newPage({ viewport: { width: 360, height: 800 } });
+    await page.goto(world.projectPath('decisions', { outcome: 'needs_approval', agent: 'support-triage' }));
+    const name = page.locator('.decision-row .cell-agent').first();
+    await name.waitFor();
+
+    expect(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).to.equal(0);
+  });
+
   it('exports what is shown', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('decisions', { outcome: 'deny', window: '7d' }));
