@@ -118,10 +118,11 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     const { page } = await world.newPage();
     const from = new Date(Date.now() - 85 * DAY_MS).toISOString();
     const to = new Date(Date.now() - 85 * DAY_MS + HOUR_MS).toISOString();
-    await page.goto(world.projectPath('overview', { from, to }));
-    await page.getByText(/^No decisions in /).waitFor();
-
-    expect(await page.getByText('Create a key').count()).to.equal(0);
+    for (const shownAt of ['decisions', 'overview']) {
+      await page.goto(world.projectPath(shownAt, { from, to }));
+      await page.getByText(/^No decisions in /).waitFor();
+      expect(await page.getByText(/Create a key|Clear filters/).count(), shownAt).to.equal(0);
+    }
   });
 
   it('keeps its filters when there are too many values, and accepts no more', async () => {

@@ -5,7 +5,7 @@ import { request } from '../../api/request.ts';
 import { useRetry, useTimer } from '../../api/use-answer.ts';
 import { filtersFrom, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
-import { endsNow, type Period, periodFrom } from '../../app/period.ts';
+import { endsNow, type Period, periodFrom, periodWords } from '../../app/period.ts';
 import { decisionPath, projectPath, type QueryValues } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { FirstDecision } from '../../ui/first-decision.tsx';
@@ -88,12 +88,13 @@ export function DecisionsPage({ projectId, eventId }: DecisionsPageProps) {
       )}
       {state.error !== undefined && <ErrorState error={state.error} retry={retry} />}
       {total === 0 && !isTimeline && (
-        <EmptyState title="No decisions match">
+        <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>
           {mayBegin ? (
             <FirstDecision projectId={projectId} />
           ) : (
             <p>
-              <a href={hrefWith(NO_FILTERS, list)}>Clear filters</a> or choose another period.
+              {isFiltered && <a href={hrefWith(NO_FILTERS, list)}>Clear filters</a>}
+              {isFiltered ? ' or choose another period.' : 'Choose another period.'}
             </p>
           )}
         </EmptyState>
