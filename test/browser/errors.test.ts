@@ -70,6 +70,20 @@ const PARTS: [name: string, path: string, fails: RegExp, says: string, shows: st
     'Unexpected server error',
     '.usage-model .bar',
   ],
+  ...(['overview', 'usage'] as const).map((path): (typeof PARTS)[number] => [
+    `what ${path} is compared with`,
+    path,
+    /timeseries\?.*from=/,
+    'The earlier period could not be loaded.',
+    '.tile .change',
+  ]),
+  [
+    'what an agent is compared with',
+    'agents/support-triage',
+    /audit\/timeseries\?.*from=/,
+    'Not all of these numbers could be loaded.',
+    '.tile:has-text("an hour")',
+  ],
   [
     'the health of an agent',
     'agents/support-triage',

@@ -111,7 +111,7 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
   const once = <T,>(asked: T) => (isReady ? asked : undefined);
   const refresh = { refreshMs: REFRESH_MS };
   const series = useAnswer(once(auditOf(projectId, 'timeseries', query)), refresh);
-  const previous = usePrevious(series.data, (range) =>
+  const { previous, failed } = usePrevious(series.data, (range) =>
     auditOf(projectId, 'timeseries', { ...range, ...agent }),
   );
   const seen = useAnswer(
@@ -132,7 +132,7 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
     usage: usage.data?.totals,
     fleet: fleet.data,
     /** The first one that could not be loaded. */
-    failed: [series, seen, usage, fleet].find(({ error }) => error !== undefined),
+    failed: [series, failed, seen, usage, fleet].find((answer) => answer?.error !== undefined),
   };
 }
 

@@ -14,6 +14,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, ErrorState, Waiting } from '../../ui/states.tsx';
 import { CompletenessPanel } from './completeness-panel.tsx';
 import { LatestPanel } from './latest-panel.tsx';
+import { EarlierFailed } from './earlier-failed.tsx';
 import { NewPanel } from './new-panel.tsx';
 import { isEmptySeries, usePrevious } from './use-previous.ts';
 import { Tiles } from './tiles.tsx';
@@ -42,7 +43,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
   const summary = useAnswer(auditOf(projectId, 'summary', asked), { refreshMs });
   useEffect(() => setIsEmpty(summary.data?.totals.total === 0), [summary.data]);
   const series = useAnswer(auditOf(projectId, 'timeseries', asked), { refreshMs });
-  const previous = usePrevious(series.data, (range) =>
+  const { previous, failed } = usePrevious(series.data, (range) =>
     auditOf(projectId, 'timeseries', { ...range, ...filters }),
   );
   const wider = 'window' in period ? WIDER[period.window] : undefined;
@@ -79,6 +80,7 @@ export function OverviewPage({ projectId }: { projectId: string }) {
             hrefOf={(outcome) => hrefOf(outcome === undefined ? {} : { filters: { outcome: [outcome] } })}
             agentsHref={placeWith(projectPath(projectId, 'agents'), asked)}
           />
+          <EarlierFailed answer={failed} />
           {isEmpty ? (
             <EmptyState title={isFiltered ? 'No decisions match' : `No decisions in ${periodWords(period)}`}>
               {mayBegin && <FirstDecision projectId={projectId} />}

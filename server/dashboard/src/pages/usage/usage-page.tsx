@@ -9,6 +9,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { curlEvent } from '../../ui/curl-command.ts';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Waiting } from '../../ui/states.tsx';
+import { EarlierFailed } from '../overview/earlier-failed.tsx';
 import { isEmptySeries, usePrevious } from '../overview/use-previous.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { SortedUsage } from './usage-table.tsx';
@@ -36,7 +37,8 @@ export function UsagePage({ projectId }: { projectId: string }) {
   const seriesOf = (query: Period) => auditOf(projectId, 'llm-usage/timeseries', { ...query, ...filters });
   const series = useAnswer(seriesOf(period), { refreshMs: REFRESH_MS });
   const compared = usePrevious(series.data, seriesOf);
-  const previous = compared === undefined || isEmptySeries(compared.series) ? undefined : compared;
+  const isEmpty = compared.previous === undefined || isEmptySeries(compared.previous.series);
+  const previous = isEmpty ? undefined : compared.previous;
   return (
     <>
       <PageHead title="Usage" hasPeriod />
@@ -46,6 +48,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
       {data !== undefined && data.totals.calls > 0 && (
         <>
           <UsageTiles totals={data.totals} previous={previous} />
+          <EarlierFailed answer={compared.failed} />
           <UsageChart series={series} previous={previous} hasCost={data.totals.cost_usd > 0} />
           <SortedUsage
             title="By model"
