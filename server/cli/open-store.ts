@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { createLogger } from '../logger.ts';
+import { EMBEDDED_FOLDER } from '../store/embedded-folder.ts';
 import { fatalStoreFault } from '../store/open-faults.ts';
-import { createStore, EMBEDDED_FOLDER, type Store } from '../store/store.ts';
+import { createStore, type Store } from '../store/store.ts';
 import { CommandError } from './command-error.ts';
 import { showProgress } from './transfer.ts';
 

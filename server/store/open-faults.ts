@@ -1,3 +1,4 @@
+import { forbiddenFileText } from './embedded-folder.ts';
 import { SchemaTooNewError } from './migrate.ts';
 import { StoreError } from './store-error.ts';
 
@@ -15,10 +16,16 @@ export class StoreInUseError extends StoreOpenError {
 /** The error that must prevent the start of the service, because retrying would not help; otherwise undefined. */
 export function fatalStoreFault(error: unknown, dataDir: string): Error | undefined {
   const origin = error instanceof StoreError ? error.cause : error;
-  if (origin instanceof SchemaTooNewError || origin instanceof StoreOpenError) return origin;
+  if (origin instanceof SchemaTooNewError || origin instanceof StoreInUseError) return origin;
   const cause = String(origin);
+  const isNotOpened = cause.includes('Failed to create connection');
+  if (origin instanceof StoreOpenError || isNotOpened || isNoPermission(origin)) {
+    const forbidden = forbiddenFileText(dataDir);
+    if (forbidden !== undefined) return new StoreOpenError(forbidden);
+  }
+  if (origin instanceof StoreOpenError) return origin;
   // The engine prints the reason only to standard error. Our own lock does not see a process in another container, or of another program.
-  if (cause.includes('Failed to create connection')) {
+  if (isNotOpened) {
     return new StoreOpenError(
       `The store in ${dataDir} cannot be opened: see the message of the engine above. If its disk is full, free some ` +
         'space. If another process uses it, stop that process. If permission is denied, give all its files to the user ' +
@@ -32,4 +39,8 @@ export function fatalStoreFault(error: unknown, dataDir: string): Error | undefi
     );
   }
   return undefined;
+}
+
+function isNoPermission(error: unknown): boolean {
+  return ['EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code));
 }

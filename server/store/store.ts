@@ -7,6 +7,7 @@ import { closeToOthers } from '../private-files.ts';
 import { STATEMENT_WAIT_MS_MAX } from '../limits.ts';
 import { CallerCache } from './cached-callers.ts';
 import { connectEmbedded, connectServer, type Connection } from './connection.ts';
+import { EMBEDDED_FOLDER } from './embedded-folder.ts';
 import { type Engines, onCluster, ONE_NODE } from './engines.ts';
 import { Handover } from './handover.ts';
 import { lockDataDir, type Release } from './data-dir-lock.ts';
@@ -34,9 +35,6 @@ const INSERT_SILENCE_MS_MAX = 10_000;
 const BACKGROUND_SILENCE_MS_MAX = 60_000;
 /** A running read reports its progress once a second, so a server that is silent for this long is unavailable. */
 const READ_SILENCE_MS_MAX = 4000;
-
-/** The folder of the embedded engine in the data directory. */
-export const EMBEDDED_FOLDER = 'clickhouse';
 
 /**
  * The store of one process. Writes, lookups and reads each have their own connection, so that none waits for another. `ready` resolves when

@@ -34,11 +34,12 @@ export function requireTables(folder: string): void {
 
 function namesIn(folder: string): string[] {
   try {
-    return JSON.parse(readFileSync(listIn(folder), 'utf8')) as string[];
-  } catch (error) {
-    if (error instanceof SyntaxError) throw damaged(`damaged: ${basename(listIn(folder))}`);
-    throw error;
+    const names: unknown = JSON.parse(readFileSync(listIn(folder), 'utf8'));
+    if (Array.isArray(names)) return names as string[];
+  } catch {
+    // Not JSON, or not a file.
   }
+  throw damaged(`damaged: ${basename(listIn(folder))}`);
 }
 
 function damaged(what: string): StoreOpenError {

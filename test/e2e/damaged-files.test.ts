@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
+  mkdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -20,7 +22,7 @@ import { runOnStore } from '../support/engine.ts';
 import { decisionEvent } from '../support/events.ts';
 import { gate } from '../support/gate.ts';
 import { askLog, checkpointFrom } from '../support/log.ts';
-import { runGate, runService } from '../support/processes.ts';
+import { runGate, runService, runServiceWithoutRoot } from '../support/processes.ts';
 import { readMetrics } from '../support/metrics.ts';
 import {
   type Demo,
@@ -241,15 +243,39 @@ describe('damaged files of the embedded store', () => {
       expect(text).to.match(/^Files of the store are missing: the link metadata\/default\. /m);
   });
 
-  it('prevent the start when the list of the tables is damaged', async () => {
-    const directory = await storeDirectory();
-    writeFileSync(join(directory, 'clickhouse', 'tables.json'), Buffer.alloc(300));
+  for (const { how, harmList } of [
+    { how: 'has wrong bytes', harmList: (path: string) => writeFileSync(path, Buffer.alloc(300)) },
+    { how: 'is no list', harmList: (path: string) => writeFileSync(path, 'null') },
+    { how: 'is a directory', harmList: (path: string) => (rmSync(path), mkdirSync(path)) },
+  ])
+    it(`prevent the start when the list of the tables ${how}`, async () => {
+      const directory = await storeDirectory();
+      harmList(join(directory, 'clickhouse', 'tables.json'));
 
-    const { code, output } = await runService({ dataDir: directory, env: {} });
+      const { code, output } = await runService({ dataDir: directory, env: {} });
 
-    expect(code).to.equal(1);
-    expect(output).to.match(/^Files of the store are damaged: tables\.json\. /m);
-  });
+      expect(code).to.equal(1);
+      expect(output).to.match(/^Files of the store are damaged: tables\.json\. /m);
+    });
+
+  for (const path of ['store', 'tables.json', 'store/*/*/api_keys.sql', 'data/default/api_keys/*_*_*'])
+    it(`are not reported as missing when the user of the service may not use them: ${path}`, async () => {
+      const directory = await storeDirectory();
+      const [file = ''] = globSync(path, { cwd: join(directory, 'clickhouse') });
+      const forbidden = realpathSync(join(directory, 'clickhouse', file));
+      chmodSync(forbidden, 0);
+
+      const { code, stderr } = await runServiceWithoutRoot({ dataDir: directory, env: {} });
+      chmodSync(forbidden, 0o700);
+
+      expect(code).to.equal(1);
+      expect(stderr.trim().split('\n').at(-1)).to.match(
+        new RegExp(
+          `^${forbidden} cannot be read and written by .*: its owner is ${process.getuid?.()}, and its mode is 0\\. .*chown -R`,
+        ),
+      );
+      expect(stderr).not.to.match(/^\s+at /m);
+    });
 
   it('are no tables that a power cut took during the first start', async () => {
     const directory = await storeDirectory();

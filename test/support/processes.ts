@@ -17,6 +17,21 @@ export function runService(options: { dataDir: string; env: Record<string, strin
   return endOf(spawnService(options));
 }
 
+/** Runs the service like `runService`, without the right of root to use every file. */
+export function runServiceWithoutRoot({
+  dataDir,
+  env,
+}: {
+  dataDir: string;
+  env: Record<string, string>;
+}): Promise<Ended> {
+  const options = { env: environmentOf(dataDir, env) };
+  const script = scriptOf('main', env);
+  if (process.getuid?.() !== 0) return runCommand(process.execPath, [script], options);
+  const bounds = '--bounding-set=-dac_override,-dac_read_search';
+  return runCommand('setpriv', [bounds, process.execPath, script], options);
+}
+
 type GateOptions = {
   dataDir: string;
   args: string[];
@@ -37,7 +52,7 @@ export function runGate({ dataDir, args, env = {}, onProgress }: GateOptions): P
   return endOf(child);
 }
 
-type CommandOptions = { cwd?: string; env?: Record<string, string> };
+type CommandOptions = { cwd?: string; env?: NodeJS.ProcessEnv };
 
 /** Runs a command in the environment of the tests. */
 export function runCommand(
