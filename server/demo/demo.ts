@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { AgentSaver } from '../agents/agent-saver.ts';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import type { BearerKeys } from '../keys/bearer-keys.ts';
 import { replaceFile, sync } from '../durable-files.ts';
 import { makeDirectory } from '../make-directory.ts';
@@ -77,7 +77,7 @@ function readDemo(path: string): Demo | undefined {
     return JSON.parse(readFileSync(path, 'utf8')) as Demo;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
-    throw error;
+    throw new ConfigError([`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`]);
   }
 }
 

@@ -66,6 +66,21 @@ describe('a configuration with faults', () => {
     });
   }
 
+  for (const name of ['demo.json', 'signing-key.pem', 'log-key.pem'])
+    it(`reports in one line that ${name} is a directory`, async () => {
+      const dataDir = await storeDirectory();
+      const path = join(dataDir, name);
+      rmSync(path);
+      mkdirSync(path);
+
+      const { code, stderr } = await runService({ dataDir, env: {} });
+
+      expect(code).to.equal(1);
+      expect(stderr).to.match(
+        new RegExp(`^The configuration is not valid:\\n  - .*${path} cannot be read \\(EISDIR\\)\\n$`),
+      );
+    });
+
   it('stops the command line in one line for a bad data directory', async () => {
     const dataDir = '/proc/nope';
     const backup = join(temporaryDirectory(), 'backup');
