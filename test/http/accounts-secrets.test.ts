@@ -50,6 +50,9 @@ async function live(service: TestService, mailServer: MailServer): Promise<Recor
     `/verify-email/${tokens.verify}`,
     `/reset-password/${tokens.reset}?token=${tokens.reset}`,
     `/Reset-Password/${tokens.reset}`,
+    `/reset%2Dpassword/${encodedInTheMiddle(tokens.reset)}`,
+    `/reset-password%2f${encodedInTheMiddle(tokens.reset)}`,
+    `/reset-password//${encodedInTheMiddle(tokens.reset)}`,
   ]) {
     await call(service, path, { cookie, key: issued.key });
   }
@@ -70,6 +73,11 @@ async function live(service: TestService, mailServer: MailServer): Promise<Recor
     key: issued.key,
     api_key: API_KEY,
   };
+}
+
+function encodedInTheMiddle(token: string): string {
+  const code = token.charCodeAt(20).toString(16);
+  return `${token.slice(0, 20)}%${code}${token.slice(21)}`;
 }
 
 describe('after a full run no secret', () => {
