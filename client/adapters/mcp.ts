@@ -1,9 +1,10 @@
 import { bindAs } from '../defaults.ts';
+import { ValueError } from '../errors.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
 import { safeLogger } from '../logger.ts';
-import { checkedOptions, requireOptions } from '../options.ts';
+import { checkedOptions, checkType, requireOptions } from '../options.ts';
 import type { AdmittingRun } from './call-or-tell.ts';
 import { clientOf, governedCall } from './mcp-client.ts';
 
@@ -49,7 +50,11 @@ export async function governMcpClient<Client extends McpClient>(
   client: Client,
   given: GovernMcpOptions,
 ): Promise<GovernedMcpClient<Client>> {
-  const { toolPrefix = '', ...options } = requireOptions('governMcpClient', given);
+  const { toolPrefix: prefix, ...options } = requireOptions('governMcpClient', given);
+  if (typeof Object(client).callTool !== 'function' || typeof Object(client).listTools !== 'function')
+    throw new ValueError('governMcpClient takes an MCP client, which has callTool and listTools');
+  const toolPrefix = prefix ?? '';
+  checkType('governMcpClient: toolPrefix', 'string', toolPrefix);
   const checked = checkedOptions('governMcpClient', options);
   const toolNames = options.toolNames ?? (await toolNamesOf(client)).map((name) => toolPrefix + name);
   const binding = await bindAs('governMcpClient', { ...checked, toolNames });

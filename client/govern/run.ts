@@ -3,6 +3,7 @@ import type { InnerGate } from '../audit/gate.ts';
 import { decisionText, unreadableCall } from '../policy/language/decision.ts';
 import type { Decision, Outcome, PolicyCall, PolicyEngine } from '../policy/language/decision.ts';
 import { ValueError } from '../errors.ts';
+import { checkType } from '../options.ts';
 import {
   anyOf,
   approve,
@@ -116,18 +117,20 @@ export class Run implements PolicyRun, SyncPolicyRun {
     return Object.freeze({ ...called, ...decision });
   }
 
-  admit(tool: string, args: unknown, options: CallOptions = {}): Promise<Admitted> | Admitted {
+  admit(tool: string, args: unknown, options?: CallOptions | null): Promise<Admitted> | Admitted {
     const decided = this.#decideOrThrow(tool, args);
-    if (decided.outcome === 'needs_approval') return approve(this.#askingOf(decided, options));
+    if (decided.outcome === 'needs_approval') return approve(this.#askingOf(decided, options ?? {}));
     return () => decided.arguments;
   }
 
   async call<Result>(tool: string, args: unknown, execute: Execute<Result>): Promise<Awaited<Result>> {
+    requireFunction(execute);
     const admitted = this.admit(tool, args);
     return await execute((typeof admitted === 'function' ? admitted : await admitted)());
   }
 
   callSync<Result>(tool: string, args: unknown, execute: Execute<Result>): Result {
+    requireFunction(execute);
     const decided = this.#decideOrThrow(tool, args);
     const admitted =
       decided.outcome === 'needs_approval'
@@ -136,13 +139,15 @@ export class Run implements PolicyRun, SyncPolicyRun {
     return refusePromise(execute(admitted()), `The tool ${tool}`);
   }
 
-  tools(names: readonly string[] = this.#parts.toolNames): string[] {
-    const { policy, options } = this.#parts;
+  tools(names?: readonly string[] | null): string[] {
+    const { policy, options, toolNames } = this.#parts;
+    const asked = names ?? toolNames;
+    checkType('The names of tools', 'array', asked);
     const isNever = (tool: string): boolean =>
       policy
         .decide({ tool, role: options.role ?? '', arguments: {} })
         .violations.some((one) => NEVER.has(one));
-    return names.filter((tool) => !isNever(tool));
+    return asked.filter((tool) => !isNever(tool));
   }
 
   #decideOrThrow(tool: string, args: unknown): DecidedCall {
@@ -163,6 +168,11 @@ export class Run implements PolicyRun, SyncPolicyRun {
       options,
     };
   }
+}
+
+function requireFunction(execute: unknown): void {
+  if (typeof execute !== 'function')
+    throw new ValueError('A call takes the name of a tool, its arguments, and a function that executes it');
 }
 
 function refusePromise<T>(value: T, what: string): T {

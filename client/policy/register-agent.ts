@@ -64,7 +64,7 @@ export async function registerAgent(all: RegisterOptions): Promise<RegisteredAge
   if (isLocalMode()) throw new ValueError('GATE_LOCAL_MODE is on: no agent is registered at the platform');
   const baseUrl = options.baseUrl ?? environment.baseUrl ?? BASE_URL_DEFAULT;
   warnOfPlaintext(baseUrl, safeLogger(options.logger));
-  if (policy !== undefined) {
+  if (typeof policy === 'string') {
     // Throws before an agent is registered under an invalid policy.
     await loadParser();
     engineFromYaml(policy);
@@ -79,7 +79,7 @@ export async function registerAgent(all: RegisterOptions): Promise<RegisteredAge
     });
   const registration = { name: agentName, tools, agent_yaml: agentYaml, system_md: systemMd };
   const registered = agentFrom(await send('/v1/agents', registration), 'The registration', key);
-  if (policy === undefined) return registered;
+  if (typeof policy !== 'string') return registered;
   const { projectId } = parseBearerKey(key);
   const path = `/v1/projects/${encodeURIComponent(projectId)}/agents/${encodeURIComponent(agentName)}`;
   const saved = await send(path, { policy_yaml: policy }, 'PUT');

@@ -126,6 +126,37 @@ describe('options', () => {
     });
   }
 
+  it('of a run of the wrong type are an error that names the option; null counts as absent', async () => {
+    const binding = await bindPolicy({ agentName: 'bot', policy: POLICY, role: 'analyst' });
+    const messageOf = async (options: unknown) =>
+      (await faultOf(() => binding.startRun(options as object))).message;
+
+    expect(await messageOf('bot')).to.equal('A run takes an object of options');
+    expect(await messageOf({ role: 5 })).to.equal('A run: role must be of type string, not number');
+    expect(await messageOf({ approvalTimeoutMs: 'soon' })).to.equal(
+      'A run: approvalTimeoutMs must be of type number, not string',
+    );
+    for (const absent of [null, { role: null }])
+      expect(binding.startRunSync(absent as never).decide('search').role).to.equal('analyst');
+  });
+
+  it('a call without a function, and names of tools that are no list, are errors that say what to give', async () => {
+    const run = await (await bindPolicy({ agentName: 'bot', policy: POLICY })).startRun();
+    const faults = [
+      await faultOf(() => run.call('search', {}, undefined as never)),
+      await faultOf(() => run.tools('search' as never)),
+      await faultOf(() => governMcpClient({} as never, { agentName: 'bot', policy: POLICY })),
+    ];
+
+    for (const fault of faults) expect(fault).to.be.instanceOf(ValueError);
+    expect(faults.map(({ message }) => message)).to.deep.equal([
+      'A call takes the name of a tool, its arguments, and a function that executes it',
+      'The names of tools must be of type array, not string',
+      'governMcpClient takes an MCP client, which has callTool and listTools',
+    ]);
+    expect(run.tools(null as never)).to.deep.equal([]);
+  });
+
   it('a value that is not an agent is an error that says what an agent has', async () => {
     for (const agent of [null, undefined, {}, { tools: {} }]) {
       const fault = await faultOf(() => govern(agent as never));
