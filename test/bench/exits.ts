@@ -5,10 +5,11 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { listen } from '../support/listen.ts';
 import { makeCertificate, type Certificate } from '../support/certificates.ts';
 
-const PROGRAM = new URL('exits-program.js', import.meta.url).pathname;
+const PROGRAM = fileURLToPath(new URL('exits-program.js', import.meta.url));
 
 /** How a program ends, with its exit code. */
 const ENDS = {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { median } from './median.ts';
 import {
   cpuMicroseconds,
@@ -16,7 +17,7 @@ import {
   type LoadResult,
 } from './process.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export type Rival = {
   name: string;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { LoadArguments } from './load.ts';
 import { freePort } from '../support/listen.ts';
 import { rssMb as rssMbOf } from '../support/rss.ts';
@@ -23,7 +24,7 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-const HERE = new URL('.', import.meta.url).pathname;
+const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 export function temporaryDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));

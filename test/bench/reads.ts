@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { median } from './median.ts';
 import { endProcess, fileSystemOf, rssMb, startServer, temporaryDirectory } from './process.ts';
@@ -9,7 +10,7 @@ import { printProofs } from './reads-proof.ts';
 import { QUESTIONS } from './read-questions.ts';
 import { type Target, timesOf } from './reads-target.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WINDOWS = ['24h', '7d', '30d', '90d'];
 const EXPORT_ROWS_MAX = 1_000_000;
 const CURSOR_PAGES = 1000;

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { readMetrics } from '../support/metrics.ts';
 import { freePort } from '../support/listen.ts';
 import { endProcess, fileSystemOf, rehearsedLoad, startServer, temporaryDirectory } from './process.ts';
 import { fill } from './reads.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CONNECTIONS = 256;
 const ACCEPTED = 'gate_ingest_decisions_total{result="accepted"}';
 const COMPLETE = 'gate_identity_filter_complete{stream="decisions"}';

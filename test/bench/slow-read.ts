@@ -1,12 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { READS_RUNNING_MAX } from '../../server/limits.ts';
 import { median } from './median.ts';
 import { endProcess, fileSystemOf, loadOnlyGood, startServer, temporaryDirectory } from './process.ts';
 import { fill } from './reads.ts';
 import type { Target } from './reads-target.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CONNECTIONS = 64;
 const RATIO_MAX = 3;
 const WARM_SECONDS = 5;

@@ -1,6 +1,7 @@
 // Creates the pictures of the dashboard from demo data: the README's in the repository, every page's with --all <folder>.
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { sendDecision } from '../support/audit.ts';
@@ -10,7 +11,7 @@ import { filledStore } from './support/filled-store.ts';
 import { PROJECT_PAGES } from './support/project-pages.ts';
 import { World } from './support/world.ts';
 
-const PICTURE = new URL('../../server/dashboard/screenshots/overview.png', import.meta.url).pathname;
+const PICTURE = fileURLToPath(new URL('../../server/dashboard/screenshots/overview.png', import.meta.url));
 const PICTURE_BYTES_MAX = 300 * 1024;
 const SETTLE_MS = 600;
 const VIEWPORT = { width: 1360, height: 860 };

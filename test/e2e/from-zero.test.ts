@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect } from 'chai';
@@ -14,8 +15,8 @@ import { keyWith } from '../support/keys.ts';
 import { runCommand } from '../support/processes.ts';
 import { useSharedService } from '../support/shared-service.ts';
 
-const CLI = new URL('../../client/cli.ts', import.meta.url).pathname;
-const SERVER = ['--', process.execPath, new URL('../support/mcp-server.ts', import.meta.url).pathname];
+const CLI = fileURLToPath(new URL('../../client/cli.ts', import.meta.url));
+const SERVER = ['--', process.execPath, fileURLToPath(new URL('../support/mcp-server.ts', import.meta.url))];
 
 const POLICY = `# Made from what an MCP server says of its tools. Check each line: the annotations are the claims of the server.
 version: 1
@@ -118,7 +119,7 @@ describe('client/examples/from-zero.js', () => {
   const service = useSharedService();
 
   it('begins with nothing and ends with decisions in the dashboard', async () => {
-    const example = new URL('../../client/examples/from-zero.js', import.meta.url).pathname;
+    const example = fileURLToPath(new URL('../../client/examples/from-zero.js', import.meta.url));
     const env = { GATE_BASE_URL: service.url, GATE_KEY: '', GATE_API_KEY: '' };
     const { code, output } = await runCommand(process.execPath, [example], { env });
 

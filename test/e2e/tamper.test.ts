@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runCommand } from '../support/processes.ts';
 import { type Outcome, runTamper } from '../tamper/run.ts';
@@ -38,7 +39,7 @@ describe('tampering with a store and its log', function () {
 
 describe('make tamper', () => {
   it('says in one line how many records it needs at least', async () => {
-    const script = new URL('../tamper/main.ts', import.meta.url).pathname;
+    const script = fileURLToPath(new URL('../tamper/main.ts', import.meta.url));
     const { code, stderr } = await runCommand(process.execPath, [script, '--records', '2000']);
 
     expect([code, stderr]).to.deep.equal([1, '--records must be at least 4200, not 2000\n']);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 
 /** The cost of a part: milliseconds of one core, and more for each row. */
 export type Cost = { partMs: number; rowMs: number };
@@ -88,7 +89,7 @@ export const ONE_SERVER: SimulationOptions = {
 
 /** Runs a simulation in a separate process. */
 export async function simulate(options: SimulationOptions): Promise<Figures> {
-  const script = new URL('simulate.ts', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('simulate.ts', import.meta.url));
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { DECISION_BATCH, startAuditServer } from './emission.ts';
 import { NODE_ENVIRONMENT } from './environment.ts';
 import { eventually } from './eventually.ts';
@@ -25,7 +26,7 @@ export type LoadResult = {
   client: { answered: number; wrong?: string[]; problem?: string; p50?: number; p99?: number };
 };
 
-const pathOf = (name: string): string => new URL(name, import.meta.url).pathname;
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [search] } }\nrules: []\n';
 
 type LoadOptions = {

@@ -4,10 +4,11 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { storeEnvironment } from './clickhouse-server/environment.ts';
 import { copyMade, copyTemplate } from './store-template.ts';
 
-export const ROOT = new URL('../../', import.meta.url).pathname;
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_MS_MAX = 50_000;
 
 export type Demo = {

@@ -12,9 +12,10 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { HOUR_MS } from '../../server/durations.ts';
 
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/test-store');
 
 let templateKeyOnce: string | undefined;

@@ -1,10 +1,11 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { measureAttacks, type Target } from './measure.ts';
 import type { StrangersOptions } from './strangers.ts';
 
-const SCRIPT = new URL('./strangers.ts', import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL('./strangers.ts', import.meta.url));
 const PASSWORD = 'correct horse battery staple';
 
 const CALLS = ['login', 'forgot', 'register'] as const;

@@ -2,6 +2,7 @@
 // started here. node run-tests.ts [mocha arguments]; without any, the suites below.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { startClickHouse } from './start.ts';
 
 /**
@@ -21,7 +22,7 @@ const SUITES = [
 const given = process.env['GATE_TEST_CLICKHOUSE_URL'];
 const server = given === undefined ? await startClickHouse({ isEmpty: true }) : undefined;
 const url = given ?? new URL(server?.url ?? '').href.replace(/\/gatehouse$/, '');
-const mocha = new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
+const mocha = fileURLToPath(new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url));
 const more = process.argv.slice(2);
 const suites = more.length > 0 ? more : SUITES.map((name) => `test/http/${name}.test.ts`);
 const child = spawn(process.execPath, [mocha, ...suites], {

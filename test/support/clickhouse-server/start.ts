@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { clickhouseUrl } from '../../../server/config-values.ts';
 import { connectServer } from '../../../server/store/connection.ts';
 import { migrate } from '../../../server/store/migrate.ts';
@@ -7,7 +8,7 @@ import { temporaryDirectory } from '../service.ts';
 import { copyTemplate } from '../store-template.ts';
 import type { Fault } from './faults.ts';
 
-const SCRIPT = new URL('process.ts', import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL('process.ts', import.meta.url));
 const USER = 'gate';
 const STORE_PASSWORD = 'store-password-7';
 const SCHEMA_MS_MAX = 30_000;

@@ -1,12 +1,13 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { bundled } from '../../support/bundle.ts';
 import { runCommand } from '../../support/processes.ts';
 
-const CLIENT = new URL('../../../client/', import.meta.url).pathname;
+const CLIENT = fileURLToPath(new URL('../../../client/', import.meta.url));
 const BYTES_MAX = 30 * 1024;
 const POLICY = 'version: 1\ntools: [search]\nroles: {"*": {allow: [search]}}\nrules: []\n';
 

@@ -9,6 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { json, text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -24,7 +25,7 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 import { listen } from '../../support/listen.ts';
 
-const CLI = new URL('../../../client/cli.ts', import.meta.url).pathname;
+const CLI = fileURLToPath(new URL('../../../client/cli.ts', import.meta.url));
 const POLICY = 'version: 1\ntools: [search, write]\nroles: { "*": { allow: [search] } }\nrules: []\n';
 
 for (const enableJsonResponse of [false, true]) {

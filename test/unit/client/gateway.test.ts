@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -12,8 +13,8 @@ import { eventually } from '../../support/eventually.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
-const SERVER = new URL('../../support/mcp-server.ts', import.meta.url).pathname;
-const CLI = new URL('../../../client/cli.ts', import.meta.url).pathname;
+const SERVER = fileURLToPath(new URL('../../support/mcp-server.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../client/cli.ts', import.meta.url));
 const POLICY = [
   'version: 1',
   'tools: [search, write, transfer, calls]',

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect } from 'chai';
@@ -11,7 +12,7 @@ import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
-const SERVER = new URL('../../support/mcp-server.ts', import.meta.url).pathname;
+const SERVER = fileURLToPath(new URL('../../support/mcp-server.ts', import.meta.url));
 
 describe('@gatehouse/client/mcp, with a real server process', () => {
   const client = new Client({ name: 'test', version: '1.0.0' });

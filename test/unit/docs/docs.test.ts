@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createTypescriptEngine, parsePolicy } from '../../../client/policy/language/index.ts';
 import { USAGE } from '../../../server/cli/commands.ts';
@@ -9,7 +10,7 @@ import { createMetrics } from '../../../server/metrics.ts';
 import { openapiDocument } from '../../../server/openapi/document.ts';
 import { DECLARATIONS } from '../../support/declarations.ts';
 
-const ROOT = new URL('../../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const git = (...args: string[]) =>
   spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout.split('\n').filter(Boolean);

@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { startMockServer, type MockServer } from '../../support/mock-server.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../support/platform.ts';
 import { runCommand } from '../../support/processes.ts';
 
-const ROOT = new URL('../../../', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WORLDS = globSync(join(import.meta.dirname, 'fixtures/*.ts'));
 const DOCUMENTS = ['README.md', 'client/README.md', 'docs/client.md'];
 

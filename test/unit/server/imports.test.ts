@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const SERVER = new URL('../../../server/', import.meta.url).pathname;
+const SERVER = fileURLToPath(new URL('../../../server/', import.meta.url));
 
 /**
  * The rooms that each room may import from, beyond itself and the files at the top of server/. The declarations of
