@@ -15,9 +15,8 @@ import { sync, syncName, syncTree } from '../durable-files.ts';
 import { makeDirectory, UNFINISHED_RESTORE } from '../make-directory.ts';
 import type { Config } from '../config.ts';
 import { isDiskFull } from '../expected-fault.ts';
-import type { BrokenPart } from '../store/broken-parts.ts';
+import { findBrokenParts } from '../store/broken-parts.ts';
 import { lockDataDir } from '../store/data-dir-lock.ts';
-import { sql } from '../store/sql.ts';
 import { EMBEDDED_FOLDER } from '../store/embedded-folder.ts';
 import { fatalStoreFault, StoreInUseError } from '../store/open-faults.ts';
 import { requireTables } from '../store/table-files.ts';
@@ -158,10 +157,10 @@ async function onEngine(dataDir: string, { statement, backup, fault, target }: S
     try {
       const rowsOf = async <Row>(text: string) =>
         (await session.queryAsync(text, { format: 'JSON' })).json<{ data: Row[] }>().data;
-      const broken = await rowsOf<BrokenPart>(sql('parts_broken'));
       await session.queryAsync(`${statement} File('${join(backup, 'store')}/')`);
       // A backup copies files without reading them.
       const checked = await rowsOf<CheckedPart>('CHECK ALL TABLES');
+      const broken = await findBrokenParts({ query: rowsOf });
       const wrong = checked.filter(({ database, is_passed }) => database === DATABASE && !is_passed);
       reportBrokenParts([...broken, ...wrong.map(({ table, part_path: name }) => ({ table, name }))]);
     } finally {

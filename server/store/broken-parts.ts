@@ -21,19 +21,19 @@ const RECORDS = new Set([
   'log_hashes',
 ]);
 
-export async function findBrokenParts(connection: Connection): Promise<BrokenPart[]> {
+export async function findBrokenParts(connection: Pick<Connection, 'query'>): Promise<BrokenPart[]> {
   const broken = await connection.query<BrokenPart>(sql('parts_broken'));
   return [...broken, ...(await findHoles(connection))];
 }
 
 /** A log with a hole must not grow: the missing records would enter it a second time. */
-async function findHoles(connection: Connection): Promise<BrokenPart[]> {
+async function findHoles(connection: Pick<Connection, 'query'>): Promise<BrokenPart[]> {
   const table = 'log_chunks';
   try {
     const holes = await connection.query<{ project_id: string }>(sql('log_holes'));
     return holes.map(({ project_id }) => ({ table, name: `lacks entries of project ${project_id}` }));
   } catch (error) {
-    return [{ table, name: `cannot be read: ${String((error as Error).cause)}` }];
+    return [{ table, name: `cannot be read: ${String((error as Error).cause ?? error)}` }];
   }
 }
 

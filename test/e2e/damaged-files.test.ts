@@ -151,6 +151,10 @@ describe('damaged files of the embedded store', () => {
       const [part] = await partsOf(directory, 'log_chunks', 'min_block_number = 1');
       harm(part as Part);
 
+      const to = join(temporaryDirectory(), 'to');
+      const made = await runGate({ dataDir: directory, args: ['backup', '--to', to] });
+      expect(made.code, made.stderr).to.equal(0);
+      expect(made.stderr).to.match(new RegExp(`^Files of the store are damaged: .*log_chunks ${fault}`, 'm'));
       const service = await startTestService({ dataDir: directory });
 
       expect(service.output()).to.contain(FOUND).and.to.contain(`log_chunks ${fault}`);
