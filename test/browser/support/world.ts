@@ -145,7 +145,12 @@ export class World {
 
   async #openPage(options: BrowserContextOptions): Promise<Page> {
     if (this.#browser === undefined) throw new Error('The world is not open');
-    const context = await this.#browser.newContext({ baseURL: this.service.url, ...options });
+    const context = await this.#browser.newContext({
+      baseURL: this.service.url,
+      // Chromium would draw the lines of a loading page 60 times a second.
+      reducedMotion: 'reduce',
+      ...options,
+    });
     context.setDefaultTimeout(WAIT_MS_MAX);
     return context.newPage();
   }
