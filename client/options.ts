@@ -7,7 +7,7 @@ import type { ResolveOptions } from './policy/resolve-policy.ts';
 type AnyOptions = GovernOptions & ConfigureOptions & ResolveOptions;
 
 /** Every option of the package with the types that its value may have. One object may serve several of its functions. */
-export const OPTIONS: Record<keyof AnyOptions, string> = {
+const OPTIONS: Record<keyof AnyOptions, string> = {
   agentName: 'string',
   apiKey: 'string',
   approvalTimeoutMs: 'number',

@@ -3,7 +3,7 @@ import type { Gate, InnerGate } from '../audit/gate.ts';
 import { readEnvironment, warnOfBoth } from '../config.ts';
 import { ValueError } from '../errors.ts';
 import { safeLogger } from '../logger.ts';
-import { checkType, OPTIONS, requireOptions } from '../options.ts';
+import { requireOptions } from '../options.ts';
 import type { ResolveOptions, ResolvePolicy } from '../policy/resolve-policy.ts';
 import type { PolicySource } from '../policy/policy-source.ts';
 import { Run, type PolicyRun, type RunOptions, type SyncPolicyRun } from './run.ts';
@@ -106,11 +106,9 @@ export function openGate(options: BindingOptions, { configure, current }: Bindin
   return () => current(gate);
 }
 
-/** Leaves out absent parts, so that they do not hide defaults. Throws a ValueError for a value of the wrong type. */
+/** Leaves out undefined parts, so that they do not hide defaults. */
 function runOptionsOf(options: RunOptions): RunOptions {
   const { role, userId, sessionId, signal, onApproval, approvalTimeoutMs, passThrough } = options;
   const all = { role, userId, sessionId, signal, onApproval, approvalTimeoutMs, passThrough };
-  const given = Object.entries<unknown>(all).filter(([, value]) => value !== undefined && value !== null);
-  for (const [name, value] of given) checkType(`A run: ${name}`, OPTIONS[name as keyof typeof all], value);
-  return Object.fromEntries(given);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

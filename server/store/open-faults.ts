@@ -42,5 +42,5 @@ export function fatalStoreFault(error: unknown, dataDir: string): Error | undefi
 }
 
 function isNoPermission(error: unknown): boolean {
-  return ['EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code));
+  return ['EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException | undefined)?.code));
 }
