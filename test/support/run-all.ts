@@ -1,7 +1,7 @@
-// Runs all suites in three processes, which take the next file when one ends, and beside them those over the wire: suites that start
-// services leave the processors idle for much of the time. Then come the suites that must run alone. A file with a failure is run once
-// more, alone and with the same seed: a test that fails again is red, one that passes is named as unsteady. The names come last, where the
-// reader of a long log looks. Exits with 1 if anything is red.
+// Runs the suites that start services in two lanes. A third lane runs those over the wire and then all others: two lanes alone leave the
+// processors idle for much of the time. Then come the suites that must run alone. A file with a failure is run once more, alone and with
+// the same seed: a test that fails again is red, one that passes is named as unsteady. The names come last, where the reader of a long log
+// looks. Exits with 1 if anything is red.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -67,11 +67,13 @@ async function judge(script: string, { failures, hasFailed }: Ended, again: stri
 // The suites that run alone, and those that run again, start the service from its sources.
 const env = { GATE_TEST_SERVER: await buildServer() };
 const wire = run('test:wire', { stdio: 'pipe', env });
+const beside = wire.then(() => run('test:beside', { stdio: 'pipe', env }));
 const parallel = await run('test:parallel', { env });
-process.stdout.write((await wire).output);
+for (const { output } of await Promise.all([wire, beside])) process.stdout.write(output);
 const alone = await run('test:alone');
 await judge('test:parallel', parallel, 'test:file');
 await judge('test:wire', await wire, 'test:wire');
+await judge('test:beside', await beside, 'test:file');
 await judge('test:alone', alone, 'test:file');
 rmSync(directory, { recursive: true });
 
