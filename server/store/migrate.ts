@@ -88,7 +88,8 @@ async function lock(connection: Connection, engines: Engines, showProgress: Show
     } catch (error) {
       const rows = await connection.query<{ age: string }>(
         `SELECT toString(dateDiff('second', greatest(metadata_modification_time, applied), now())) AS age
-         FROM system.tables, (SELECT max(toDateTime(applied_at)) AS applied FROM schema_migrations) AS newest
+         FROM system.tables,
+           (SELECT max(toDateTime(applied_at)) AS applied FROM schema_migrations WHERE applied_at <= now64()) AS newest
          WHERE database = currentDatabase() AND name = 'migration_lock'`,
       );
       const age = rows[0]?.age;
