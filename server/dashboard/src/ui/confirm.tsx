@@ -13,14 +13,17 @@ type ConfirmProps = {
   work: () => Promise<unknown>;
   onClose: () => void;
   onDone?: () => void;
+  /** What opened it is still there afterwards, and gets the focus. */
+  keepsOpener?: boolean;
 };
 
 /** Asks for confirmation before an action. */
-export function Confirm({ title, text, children, action, work, onClose, onDone }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, text, children, action, work, onClose, onDone, keepsOpener = false } = props;
   const done = useRef(false);
   const { run, isRunning, error } = useAction(async () => {
     await work();
-    done.current = true;
+    done.current = !keepsOpener;
     onClose();
     onDone?.();
   });

@@ -9,12 +9,10 @@ import { useSession } from '../../app/session.tsx';
 import { formatDate, zoneName } from '../../text/format.ts';
 import { inertText } from '../../text/inert-text.ts';
 import { Confirm } from '../../ui/confirm.tsx';
-import { FormError } from '../../ui/form-error.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useSorted } from '../../ui/use-sorted.ts';
-import { useSay } from '../../ui/toast.tsx';
-import { useAction } from '../../ui/use-action.ts';
+import { type Change, ChangeRole, RoleSelect } from './change-role.tsx';
 
 type MemberTableProps = {
   projectId: string;
@@ -28,6 +26,7 @@ type MemberTableProps = {
 export function MemberTable({ projectId, role, items, onChanged }: MemberTableProps) {
   const ownId = useSession().me?.id;
   const [leaving, setLeaving] = useState<Member | undefined>(undefined);
+  const [changing, setChanging] = useState<Change | undefined>(undefined);
   const since = `Member since (${zoneName()})`;
   const { sorted, column } = useSorted(
     items,
@@ -55,7 +54,11 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
               </th>
               <td>
                 {isManaged ? (
-                  <RoleSelect projectId={projectId} role={role} member={member} onChanged={onChanged} />
+                  <RoleSelect
+                    role={role}
+                    member={member}
+                    onChoose={(chosen) => setChanging({ member, chosen })}
+                  />
                 ) : (
                   <span class="tag">{member.role}</span>
                 )}
@@ -83,6 +86,9 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
           );
         })}
       </Table>
+      {changing !== undefined && (
+        <ChangeRole {...{ projectId, onChanged }} {...changing} onClose={() => setChanging(undefined)} />
+      )}
       {leaving !== undefined && (
         <RemoveMember
           {...{ projectId, role }}
@@ -93,41 +99,6 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
         />
       )}
     </div>
-  );
-}
-
-type RoleSelectProps = { projectId: string; role: Role; member: Member; onChanged: () => void };
-
-function RoleSelect({ projectId, role, member, onChanged }: RoleSelectProps) {
-  const say = useSay();
-  const { run, isRunning, error } = useAction(async (chosen: Role) => {
-    const params = { id: projectId, account_id: member.account_id };
-    const change = call('PUT /v1/projects/{id}/members/{account_id}', params);
-    // Even if it is refused: somebody else may have changed the members.
-    await request(change, { body: { role: chosen } }).finally(onChanged);
-    say(`${inertText(member.email)} is now ${chosen}.`);
-  });
-  return (
-    <>
-      <select
-        aria-label={`Role of ${inertText(member.email)}`}
-        value={member.role}
-        aria-busy={isRunning}
-        onChange={({ currentTarget }) => {
-          const chosen = ROLES.find((one) => one === currentTarget.value);
-          // The list shows the new role once it is stored.
-          currentTarget.value = member.role;
-          if (chosen !== undefined) void run(chosen);
-        }}
-      >
-        {ROLES.filter((one) => mayManage(role, [one])).map((one) => (
-          <option key={one} value={one}>
-            {one}
-          </option>
-        ))}
-      </select>
-      <FormError error={error} />
-    </>
   );
 }
 

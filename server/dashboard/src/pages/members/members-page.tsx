@@ -12,13 +12,7 @@ import { PageHead } from '../../ui/page-head.tsx';
 import { Waiting } from '../../ui/states.tsx';
 import { useForm } from '../../ui/use-form.ts';
 import { MemberTable } from './member-table.tsx';
-
-const ROLE_TEXTS: Record<Role, string> = {
-  viewer: 'reads records, agents, members and activity',
-  editor: 'also saves and checks policies',
-  admin: 'also manages keys, viewers and editors',
-  owner: 'may do everything',
-};
+import { ROLE_TEXTS } from './role-texts.ts';
 
 export function MembersPage({ projectId }: { projectId: string }) {
   const members = useAnswer(call('GET /v1/projects/{id}/members', { id: projectId }));
