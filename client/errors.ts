@@ -57,10 +57,11 @@ export class PolicyError extends Error {
 /** The message of whatever was thrown; never throws. */
 export function messageOf(error: unknown): string {
   try {
-    if (!(error instanceof Error)) return String(error);
+    // Not `instanceof`: the errors of Node are not those of the global scope in Jest.
+    const { message, errors, name } = Object(error) as Partial<AggregateError>;
+    if (typeof message !== 'string') return String(error);
     // A host with several addresses fails with an AggregateError, whose own message is empty.
-    const inner = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : '';
-    return error.message || inner || error.name;
+    return message || errors?.map(messageOf).join('; ') || name || '';
   } catch {
     return 'an error without a message';
   }

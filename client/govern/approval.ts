@@ -88,7 +88,7 @@ function answerOf(asking: Asking): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       const { reason } = signal as { reason: unknown };
-      const isLate = reason instanceof Error && reason.name === 'TimeoutError';
+      const isLate = (Object(reason) as { name?: unknown }).name === 'TimeoutError';
       reject(missing(request, isLate ? 'timed_out' : 'cancelled', { cause: reason }));
     };
     if (signal?.aborted) return giveUp();
@@ -119,7 +119,7 @@ function refuse(error: unknown, { request, options }: Asking): never {
 
 /** LangGraph pauses a graph by throwing: the error must reach it. */
 function isOfLangGraph(error: unknown): boolean {
-  return error instanceof Error && 'is_bubble_up' in error && error.is_bubble_up === true;
+  return (Object(error) as { is_bubble_up?: unknown }).is_bubble_up === true;
 }
 
 /** The approver holds `request.arguments` and could change them, so the tool gets a copy of its own. */

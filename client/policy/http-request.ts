@@ -2,6 +2,7 @@ import { afterMs, nextTurn } from '../audit/loop.ts';
 import { problemFrom } from '../audit/post-event.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { PolicyError, messageOf } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { withoutKey } from '../logger.ts';
 
 type RequestOptions = {
@@ -61,5 +62,6 @@ export async function readText(
 
 /** The error of fetch says only "fetch failed"; its cause has the reason. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error && error.cause instanceof Error ? reasonOf(error.cause) : messageOf(error);
+  const { cause } = Object(error) as { cause?: unknown };
+  return isObject(cause) ? reasonOf(cause) : messageOf(error);
 }

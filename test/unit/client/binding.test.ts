@@ -14,6 +14,7 @@ import {
 import { startAgentWorld } from '../../support/agent-world.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE } from '../../support/policy-world.ts';
+import { ofAnotherRealm } from '../../support/another-realm.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('bindPolicy', () => {
@@ -136,12 +137,14 @@ describe('bindPolicy', () => {
         await failureOf({
           onApproval: ({ arguments: args }) => Boolean(Object.assign(args as object, { amount: 2 })),
         }),
+        await failureOf({ signal: AbortSignal.abort(ofAnotherRealm({ name: 'TimeoutError' })) }),
       ];
 
       expect(failures.map(({ approval }) => approval)).to.deep.equal([
         'no_approver', 'refused', 'failed', 'timed_out', 'cancelled', 'arguments_changed',
+        'timed_out',
       ]); // prettier-ignore
-      expect(new Set(failures.map(({ message }) => message)).size).to.equal(failures.length);
+      expect(new Set(failures.map(({ message }) => message)).size).to.equal(failures.length - 1);
       expect(failures[2]?.cause).to.have.property('message', 'nobody is there');
       expect(failures[4]?.cause).to.equal('the user left');
     });
@@ -207,7 +210,7 @@ describe('bindPolicy', () => {
     });
 
     it('may throw an error of its framework, which reaches the framework unchanged', async () => {
-      const interrupt = Object.assign(new Error('interrupt'), { is_bubble_up: true });
+      const interrupt = ofAnotherRealm({ is_bubble_up: true });
       const pause = new RangeError('pause');
       const faultOf = async (error: Error, more: RunOptions = {}): Promise<unknown> => {
         const onApproval = (): boolean => {

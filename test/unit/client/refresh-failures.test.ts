@@ -10,6 +10,7 @@ import {
   yamlRecord,
 } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
+import { ofAnotherRealm } from '../../support/another-realm.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 
 describe('refresh: on any failure logs a warning and keeps the previous verified policy', () => {
@@ -74,20 +75,31 @@ describe('refresh: on any failure logs a warning and keeps the previous verified
     });
   }
 
-  it('a replaced fetch that throws a value without a text', async () => {
+  const problemOfFetch = async (thrown: object): Promise<unknown> => {
     const source = await resolveByKey();
     const { fetch } = globalThis;
-    const toString = () => {
-      throw Object.create(null);
-    };
-    globalThis.fetch = () => Promise.reject({ toString });
+    globalThis.fetch = () => Promise.reject(thrown);
     try {
       await source.refresh();
     } finally {
       globalThis.fetch = fetch;
     }
-
     expect(logger.at('warn')).to.have.length(1);
+    return logger.lines[0]?.context?.problem;
+  };
+
+  it('a replaced fetch that throws a value without a text', async () => {
+    const toString = () => {
+      throw Object.create(null);
+    };
+
+    expect(await problemOfFetch({ toString })).to.match(/ failed: an error without a message$/);
+  });
+
+  it('a fetch whose errors are of another realm, as in Jest: the warning has the reason', async () => {
+    const refused = ofAnotherRealm({ message: '', errors: [ofAnotherRealm({ message: 'refused' })] });
+
+    expect(await problemOfFetch(ofAnotherRealm({ cause: refused }))).to.match(/ failed: refused$/);
   });
 
   it('an older version with a valid signature', async () => {
