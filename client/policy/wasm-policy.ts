@@ -75,7 +75,9 @@ export function compileModule(bytes: Uint8Array): WasmModule {
 function exportsOf(exports: Record<string, unknown>): Exports {
   const { memory } = exports as Partial<Exports>;
   const isComplete = FUNCTIONS.every((name) => typeof exports[name] === 'function');
-  if (!isComplete || !(memory?.buffer instanceof ArrayBuffer)) throw new Error('It lacks one of its exports');
+  // Not `instanceof`: in Jest the global ArrayBuffer is another than that of WebAssembly.
+  const isMemory = Object.prototype.toString.call(memory?.buffer) === '[object ArrayBuffer]';
+  if (!isComplete || !isMemory) throw new Error('It lacks one of its exports');
   return exports as Exports;
 }
 

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { adapterContract } from '../support/adapters/contract.ts';
 import { aiSdkHarnessOf, type AiSdk } from '../support/adapters/ai-sdk.ts';
 import { modelMaking } from '../support/ai-sdk-model.ts';
+import { createSigner, publishedAgent, signedRecord } from '../support/platform.ts';
 import { runCommand } from '../support/processes.ts';
 import { FRAMEWORK_DIRECTORY, imported } from './installed.ts';
 
@@ -60,14 +61,19 @@ const binding = await bindPolicy({ agentName: 'a', apiKey: 'k', policy: ${JSON.s
 console.log(binding.gate.enabled, (await binding.startRun()).preview('search').outcome);
 `;
 
-/** Expects the same of both kinds of modules. */
-const jestTest = (load: string): string => `
+/** Expects the same of both kinds of modules, under a policy in YAML and a signed one. */
+const jestTest = (load: string, publicKey: string): string => `
 ${load}
-test('binds an agent', async () => {
-  const run = await (await bindPolicy({ agentName: 'a', policy: ${JSON.stringify(POLICY)} })).startRun();
-  expect(run.decide('search').outcome).toBe('allow');
-  expect(run.decide('write').outcome).toBe('deny');
-});
+const onApproval = () => new Promise(() => undefined);
+const signed = { localPolicy: 'record.json', publicKey: '${publicKey}', onApproval, approvalTimeoutMs: 1 };
+for (const options of [{ policy: ${JSON.stringify(POLICY)} }, signed])
+  test('binds an agent', async () => {
+    const run = await (await bindPolicy({ agentName: 'support-bot', ...options })).startRun();
+    expect(run.decide('search').outcome).toBe('allow');
+    expect(run.decide('write').outcome).toBe('deny');
+    if (options === signed)
+      await expect(run.call('transfer', {}, () => 0)).rejects.toMatchObject({ approval: 'timed_out' });
+  });
 `;
 
 describe('the packed client', () => {
@@ -81,19 +87,22 @@ describe('the packed client', () => {
   });
 
   it('runs in Jest, with import and with require', async () => {
+    const signer = await createSigner();
+    const record = await signedRecord(publishedAgent(), signer);
+    await writeFile(join(FRAMEWORK_DIRECTORY, 'record.json'), JSON.stringify(record));
     await writeFile(
       join(FRAMEWORK_DIRECTORY, 'import.test.mjs'),
-      jestTest(`import { bindPolicy } from '@gatehouse/client';`),
+      jestTest(`import { bindPolicy } from '@gatehouse/client';`, signer.publicKey),
     );
     await writeFile(
       join(FRAMEWORK_DIRECTORY, 'require.test.cjs'),
-      jestTest(`const { bindPolicy } = require('@gatehouse/client');`),
+      jestTest(`const { bindPolicy } = require('@gatehouse/client');`, signer.publicKey),
     );
     const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
     const { code, output } = await runCommand(process.execPath, args, { cwd: FRAMEWORK_DIRECTORY });
 
     expect(code, output).to.equal(0);
-    expect(output).to.include('2 passed, 2 total');
+    expect(output).to.include('4 passed, 4 total');
   });
 
   it('runs in a bundle of webpack', async () => {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import { createWasmEngine } from '../../../client/pure.ts';
 import { forEachTest } from '../../support/for-each-test.ts';
 import { conditionally, resigned, type SignedRecord } from '../../support/platform.ts';
 import { AGENT_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
@@ -41,6 +43,17 @@ describe('a module is compiled and instantiated before it is installed', () => {
     world.mock.on(AGENT_ROUTE, conditionally(world.v2));
     await source.refresh();
     expect(source.agentVersionId).to.equal('v-2');
+  });
+
+  it('runs where the global ArrayBuffer is not that of WebAssembly, as in Jest', () => {
+    const module = Buffer.from(world.v1.bundle_wasm_b64, 'base64');
+    const { ArrayBuffer } = globalThis;
+    globalThis.ArrayBuffer = runInNewContext('ArrayBuffer') as typeof ArrayBuffer;
+    try {
+      expect(createWasmEngine(module).decide({ tool: 'search' }).outcome).to.equal('allow');
+    } finally {
+      globalThis.ArrayBuffer = ArrayBuffer;
+    }
   });
 
   it('a runtime without WebAssembly is an error for a bundle, and none for a policy in YAML', async () => {
