@@ -60,23 +60,17 @@ const { Buffer } = globalThis as { Buffer?: { prototype: object; from(bytes: Arr
 
 /**
  * A new Date, URL, Buffer or typed array with the same content. Only for exactly these classes: a subclass, or an own toJSON, may claim
- * something other than its content.
+ * something other than its content. Fake timers replace Date by a subclass, and their dates have an own property.
  */
 function rebuiltFrom(value: object): object | undefined {
-  const type = Object.getPrototypeOf(value) as object | null;
-  if (type === Date.prototype)
-    return isUnchanged(value) ? new Date(Date.prototype.getTime.call(value)) : undefined;
-  if (type === URL.prototype)
-    return isUnchanged(value) ? new URL(String(Reflect.get(type, 'href', value))) : undefined;
-  if (!ArrayBuffer.isView(value) || Object.hasOwn(value, 'toJSON')) return undefined;
+  const type = Object.getPrototypeOf(value) as { toJSON?: unknown } | null;
+  if (Object.hasOwn(value, 'toJSON')) return undefined;
+  if (type?.toJSON === Date.prototype.toJSON) return new Date(Date.prototype.getTime.call(value));
+  if (type === URL.prototype) return new URL(String(Reflect.get(type, 'href', value)));
+  if (!ArrayBuffer.isView(value)) return undefined;
   if (type !== null && type === Buffer?.prototype)
     return Buffer.from(new Uint8Array(value as Uint8Array).buffer);
   const name = String(Reflect.get(TYPED_ARRAY, Symbol.toStringTag, value));
   const { [name]: TypedArray } = globalThis as unknown as Record<string, new (from: object) => object>;
   return TypedArray?.prototype === type ? new TypedArray(value) : undefined;
-}
-
-/** Whether it has no properties of its own that JSON or a tool could see. */
-function isUnchanged(value: object): boolean {
-  return Reflect.ownKeys(value).every((key) => typeof key === 'symbol');
 }

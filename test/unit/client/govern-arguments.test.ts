@@ -149,6 +149,25 @@ describe('a governed tool gets the arguments that were decided on', () => {
     expect([given.at.getTime(), given.bytes[0]]).to.deep.equal([0, 1]);
   });
 
+  it('rebuilds the dates of fake timers, and those from before', async () => {
+    const { Date } = globalThis;
+    class FakeDate extends Date {
+      constructor(...parts: [number]) {
+        super(...parts);
+        Object.defineProperty(this, 'constructor', { value: Date, enumerable: false });
+      }
+    }
+    const at = new Date(0);
+    globalThis.Date = FakeDate as DateConstructor;
+    try {
+      const given = (await agent.run({ at, fake: new FakeDate(1) })) as { at: Date; fake: Date };
+
+      expect([given.at.getTime(), given.fake.getTime()]).to.deep.equal([0, 1]);
+    } finally {
+      globalThis.Date = Date;
+    }
+  });
+
   it('denies objects that only pretend to be a date, a URL or a typed array', async () => {
     const bytes = Array.from({ length: 200 }, () => new Uint8Array(2_000));
 
