@@ -165,8 +165,8 @@ export type Copy = Record<string, unknown> | unknown[];
 
 export function addMember(copy: Copy, key: string, value: unknown): void {
   if (Array.isArray(copy)) copy.push(value);
-  else if (key === '__proto__') {
-    // An assignment would set the prototype.
+  else if (key in copy) {
+    // An assignment would set the prototype, call a setter of it, or fail where it is frozen.
     Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
   } else copy[key] = value;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { govern, type GovernedAgent, PolicyDeniedError } from '../../../client/index.ts';
+import { govern, type GovernedAgent, PolicyDeniedError, redact } from '../../../client/index.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
 
 const POLICY = `version: 1
@@ -165,6 +165,20 @@ describe('a governed tool gets the arguments that were decided on', () => {
       expect([given.at.getTime(), given.fake.getTime()]).to.deep.equal([0, 1]);
     } finally {
       globalThis.Date = Date;
+    }
+  });
+
+  it('reads members whose names are frozen, or setters, in Object.prototype', async () => {
+    const args = { path: '/tmp/x', lines: 1 };
+    const { prototype } = Object;
+    for (const inherited of [{ value: 'frozen' }, { set: () => undefined }]) {
+      Object.defineProperty(prototype, 'lines', { ...inherited, configurable: true });
+      try {
+        expect(Object.getOwnPropertyDescriptor(await agent.run(args), 'lines')?.value).to.equal(1);
+        expect(Object.getOwnPropertyDescriptor(redact(args), 'lines')?.value).to.equal(1);
+      } finally {
+        Reflect.deleteProperty(prototype, 'lines');
+      }
     }
   });
 
