@@ -20,7 +20,7 @@ export function safeLogger(logger: Logger = console): Logger {
       // An async function fits the type as well.
       const logged: unknown =
         context === undefined ? logger[level](message) : logger[level](message, context);
-      if (logged instanceof Promise) logged.catch(() => undefined);
+      Promise.resolve(logged).catch(() => undefined);
     } catch {
       // A broken logger must not change what the agent does.
     }

@@ -107,7 +107,7 @@ function governedExecute({ runs, approvals }: Governing, name: string, execute: 
       }
     };
     const run = runs.of(options?.messages);
-    return run instanceof Promise ? settled(run.then(call)) : call(run);
+    return 'then' in run ? settled(run.then(call)) : call(run);
   };
 }
 

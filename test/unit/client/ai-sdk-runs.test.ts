@@ -103,6 +103,19 @@ describe('@gatehouse/client/ai-sdk refreshes at the top of each run', () => {
     expect(unseen()).to.have.length(1);
   });
 
+  it('without prepareStep: where Promise is replaced, as by zone.js', async () => {
+    const { tools: only } = await governed();
+    const { Promise } = globalThis;
+    globalThis.Promise = class extends Promise<never> {} as PromiseConstructor;
+    try {
+      await generate({ tools: only, model: modelCalling(callOf('search', {})) });
+    } finally {
+      globalThis.Promise = Promise;
+    }
+
+    expect(ran).to.deep.equal(['search']);
+  });
+
   it('startRun begins the next run; its tools may be used for more', async () => {
     const run = await (await governed()).startRun({ role: 'editor' });
     await generate(run);

@@ -145,7 +145,7 @@ describe('a process that emits', () => {
     expect(mock.requests).to.deep.equal([]);
   });
 
-  it('survives an async logger that rejects', async () => {
+  it('survives an async logger that rejects, even if Promise is replaced', async () => {
     const result = await run('brokenLogger', DEAD_NETWORK);
 
     expect(result).to.include({ code: 0, stderr: '' });
