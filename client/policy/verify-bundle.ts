@@ -45,7 +45,8 @@ export async function verifyBundle(bundle: BundleToVerify): Promise<VerifiedBund
   if (heldVersion !== undefined && manifest.version < heldVersion) {
     refuse('version_rollback', `has version ${manifest.version}, but version ${heldVersion} is in use`);
   }
-  if (manifest.expires_at !== undefined && Date.parse(manifest.expires_at) <= nowMs)
+  // Not `<=`: a clock that is replaced may answer NaN.
+  if (manifest.expires_at !== undefined && !(nowMs < Date.parse(manifest.expires_at)))
     refuse(
       'bundle_expired',
       `expired at ${manifest.expires_at}; save or register the agent to sign it again`,
