@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { KeyedMutex } from '../keyed-mutex.ts';
+import { MS_MAX } from '../records/cursor.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
 import { changeInTurn } from '../store/change-in-turn.ts';
 import { sql } from '../store/sql.ts';
@@ -45,30 +45,25 @@ export class AlertSettingsStore {
 
   /** Changes of one project run one after the other, in all processes. Resolves with the new settings. */
   async change(projectId: string, changedBy: string, change: Change): Promise<AlertSettings> {
-    const { store, mutex, now } = this.#options;
-    return changeInTurn(mutex, `alerts:${projectId}`, async () => {
+    const { now } = this.#options;
+    return changeInTurn(this.#options, `alerts:${projectId}`, async () => {
       const [row] = await this.#rows(projectId);
       const held = settingsFrom(projectId, row);
-      const settings = { ...held, ...change(held) };
-      const { rules, mutedUntilMs, webhook } = settings;
-      const before = Number(row?.version ?? 0);
+      const result = { ...held, ...change(held) };
+      const { rules, mutedUntilMs, webhook } = result;
+      const after = Number(row?.version ?? 0);
       const values = {
         project_id: projectId,
         ...Object.fromEntries(RULES.map((rule) => [rule, Number(rules[rule])])),
-        muted_until: clickhouseTime(mutedUntilMs),
+        muted_until: clickhouseTime(Math.min(Math.max(mutedUntilMs, 0), MS_MAX)),
         webhook_url: webhook?.url ?? '',
         webhook_secret: webhook?.secret ?? '',
         changed_by: changedBy,
         changed_at: clickhouseTime(now()),
         // A later change gets a higher version even if another process's clock is ahead.
-        version: Math.max(now(), before + 1),
+        version: Math.max(now(), after + 1),
       };
-      await store.append({ table: 'alert_settings', values, token: `alerts:${projectId}:${before}` });
-      const [stored] = await this.#rows(projectId);
-      // Of a far time, the store may keep an earlier one.
-      const kept = { ...settingsFrom(projectId, stored), mutedUntilMs };
-      const isOwn = Number(stored?.version) === values.version && isDeepStrictEqual(kept, settings);
-      return isOwn ? settings : undefined;
+      return { result, change: { table: 'alert_settings', values, after } };
     });
   }
 

@@ -14,13 +14,7 @@ type Membership = { projectId: string; accountId: string; changedBy: string; byG
 export type Change = (held: Role | undefined, changers: Role | undefined) => Role | undefined;
 /** The role of an account before and after a change. */
 export type RoleChange = Record<'before' | 'role', Role | undefined>;
-type Newest = {
-  project_version: string;
-  own_version: string;
-  is_member: number;
-  role: string;
-  by_group: number;
-};
+type Newest = { project_version: string; by_group: number };
 type MembersOptions = { store: BoundedStore; mutex: KeyedMutex; now: () => number };
 
 /** The members of projects and their roles. The account that made a project is its first owner. */
@@ -50,17 +44,19 @@ export class Members {
    */
   change(membership: Membership, change: Change): Promise<RoleChange> {
     const { projectId, accountId, changedBy } = membership;
-    return changeInTurn(this.#options.mutex, `members:${projectId}`, async () => {
+    return changeInTurn(this.#options, `members:${projectId}`, async () => {
       const newest = await this.#newest(membership);
       const list = await this.list(projectId);
       const memberOf = (id: string) => list.find(({ account_id }) => account_id === id);
       const held = memberOf(accountId);
       const before = held?.role;
       const role = change(before, memberOf(changedBy)?.role);
-      if (role === before) return { before, role };
+      const result = { before, role };
+      if (role === before) return { result };
       if (before === 'owner' && !list.some((one) => one.role === 'owner' && one !== held))
         throw new RequestError('conflict', 'A project needs an owner, and this member is the last one');
-      return (await this.#write(membership, { held, role, newest })) ? { before, role } : undefined;
+      const values = this.#rowOf(membership, { held, role, newest });
+      return { result, change: { table: 'project_members', values, after: Number(newest.project_version) } };
     });
   }
 
@@ -94,20 +90,14 @@ export class Members {
     return row as Newest;
   }
 
-  /**
-   * False if another process has changed the project since `newest`: of several changes that follow one version, the store keeps the first.
-   * A later change gets a higher version even if another process's clock is ahead.
-   */
-  async #write(
-    membership: Membership,
+  #rowOf(
+    { projectId, accountId, changedBy, byGroup = false }: Membership,
     { held, role, newest }: { held: Member | undefined; role: Role | undefined; newest: Newest },
-  ): Promise<boolean> {
-    const { projectId, accountId, changedBy, byGroup = false } = membership;
-    const { store, now } = this.#options;
-    const nowMs = now();
+  ) {
+    const nowMs = this.#options.now();
     // A changed role does not make a membership outlive the group that gave it.
     const isFromGroup = held !== undefined && newest.by_group === 1;
-    const values = {
+    return {
       account_id: accountId,
       project_id: projectId,
       is_member: role === undefined ? 0 : 1,
@@ -117,16 +107,9 @@ export class Members {
       by_group: role !== undefined && (byGroup || isFromGroup) ? 1 : 0,
       changed_at: clickhouseTime(nowMs),
       added_at: clickhouseTime(held === undefined ? nowMs : Date.parse(held.added_at)),
+      // A later change gets a higher version even if another process's clock is ahead.
       version: Math.max(nowMs, Number(newest.project_version) + 1),
     };
-    const token = `members:${projectId}:${newest.project_version}`;
-    await store.append({ table: 'project_members', values, token });
-    const stored = await this.#newest(membership);
-    return (
-      Number(stored.own_version) === values.version &&
-      stored.is_member === values.is_member &&
-      stored.role === values.role
-    );
   }
 }
 
