@@ -7,7 +7,7 @@ import { actorFrom, NO_ACTOR, type Session } from '../access/access.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import type { Dispossess } from './dispossess.ts';
 import type { LoginLimits } from './login-limits.ts';
-import { type MailedTokens, tokenInvalid } from './mailed-tokens.ts';
+import type { MailedTokens } from './mailed-tokens.ts';
 import { BEHIND_LOGINS, type Hashing, type Passwords } from './passwords.ts';
 import type { Credentials } from './credentials.ts';
 import type { SessionOrigin, Sessions } from './sessions.ts';
@@ -102,15 +102,19 @@ export class Accounts {
     // The address of an invited person was never anybody else's.
     const isInvited = account.password_hash === '' && !account.is_verified;
     const prepare = async () => {
-      const hash = await passwords.run((hashing) => hashing.hash(password));
+      const hashed = await passwords.run((hashing) => hashing.hash(password));
       // Called twice: before, so that a failure can be retried, and after, to cover sessions created in between.
       if (!account.is_claimed) await dispossess(account, address);
       // Recorded before the password is stored: storing it uses up the token, so a later failure could not be retried.
       await recordActivity({ event: 'password_reset', actor: actorFrom(account), address });
-      return hash;
+      return hashed;
     };
-    const epoch = await store.setPassword(account, 'password_set', prepare, { isVerified: isInvited });
-    if (epoch === undefined) throw tokenInvalid();
+    let hash: Promise<string> | undefined;
+    const setPassword = (found: Account) =>
+      store.setPassword(found, 'password_set', () => (hash ??= prepare()), { isVerified: isInvited });
+    // A stranger who keeps changing the password does not keep the owner of the address out: the token is still valid.
+    for (let found = account; (await setPassword(found)) === undefined;)
+      found = await tokens.findReset(token);
     if (!account.is_claimed) await dispossess(account, address);
     // The new password already stops an attacker who was guessing; its owner must not stay locked out.
     await limits.succeeded({ email: account.email_folded, address });

@@ -97,6 +97,6 @@ export class MailedTokens {
 }
 
 /** The same answer for every cause, so that it does not reveal which tokens exist. */
-export function tokenInvalid(): RequestError {
+function tokenInvalid(): RequestError {
   return new RequestError('token_invalid', 'The token is unknown, used or expired. Request a new one.');
 }

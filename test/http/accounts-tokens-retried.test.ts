@@ -1,9 +1,19 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { codeOf, logIn, mailedToken, newPerson, type TokenKind, useToken } from '../support/accounts.ts';
-import { useServiceOnServer } from '../support/clickhouse-server/services.ts';
-import { temporaryDirectory } from '../support/service.ts';
+import {
+  call,
+  codeOf,
+  logIn,
+  mailedToken,
+  newPerson,
+  PASSWORD,
+  type TokenKind,
+  useToken,
+} from '../support/accounts.ts';
+import { useCleanups } from '../support/cleanups.ts';
+import { onServer, useServiceOnServer } from '../support/clickhouse-server/services.ts';
+import { startTestService, temporaryDirectory } from '../support/service.ts';
 
 const NEW_PASSWORD = 'a brand new password';
 /** The tables that each kind of token writes to when it is used; any write may fail. */
@@ -18,11 +28,12 @@ const WRITES: [TokenKind, string][] = [
 /** While this file exists, no password is hashed to its end. */
 const HELD_BY = join(temporaryDirectory(), 'held');
 
-describe('a one-time token whose use was answered 503', () => {
+describe('a one-time token', () => {
+  const { cleanups } = useCleanups();
   const { server, service } = useServiceOnServer({ GATE_TEST_SCRYPT_HELD_BY: HELD_BY });
 
   for (const [kind, table] of WRITES) {
-    it(`works once when it is retried: ${kind}, the write to ${table} failed`, async () => {
+    it(`works once when it is retried after a 503: ${kind}, the write to ${table} failed`, async () => {
       const { email } = await newPerson(service);
       const token = await mailedToken(service, kind, email);
       await server.fail({ on: 'insert', table, does: 'fail', with: 'TABLE_IS_READ_ONLY' });
@@ -39,7 +50,7 @@ describe('a one-time token whose use was answered 503', () => {
     });
   }
 
-  it('works when it is retried: too many passwords were being checked', async () => {
+  it('works when it is retried after a 503: too many passwords were being checked', async () => {
     const tokens: string[] = [];
     while (tokens.length < 3)
       tokens.push(await mailedToken(service, 'reset', (await newPerson(service)).email));
@@ -54,5 +65,21 @@ describe('a one-time token whose use was answered 503', () => {
     const again = await useToken(service, 'reset', first.token, NEW_PASSWORD);
 
     expect([first.code, again.status]).to.deep.equal(['overloaded', 200]);
+  });
+
+  it('works although a stranger on the address changes the password meanwhile, through another service', async () => {
+    const { email, cookie } = await newPerson(service);
+    const token = await mailedToken(service, 'reset', email);
+    const other = await startTestService({ dataDir: service.dataDir, env: onServer(server) });
+    cleanups.push(() => other.stop());
+    writeFileSync(HELD_BY, '');
+    const use = useToken(service, 'reset', token, NEW_PASSWORD);
+    const body = { password: PASSWORD, new_password: 'changed by the stranger' };
+    const changed = await call(other, '/v1/auth/change-password', { cookie, body });
+    rmSync(HELD_BY);
+
+    expect([changed.status, (await use).status]).to.deep.equal([204, 200]);
+    expect((await logIn(other, email, NEW_PASSWORD)).status).to.equal(200);
+    expect((await useToken(service, 'reset', token, NEW_PASSWORD)).status).to.equal(400);
   });
 });
