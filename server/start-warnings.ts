@@ -47,7 +47,7 @@ export async function warnOfWrongRootKey(rootKeys: RootKeys, logger: Logger): Pr
       { kid: rootKeys.current.kid },
       `The root key of this process is not the one of this store, and signed none of its policies: keys issued with the other one are refused, and clients refuse policies. ${REPLACE_KEY}`,
     );
-  const successor = await rootKeys.successor();
+  const [successor] = await rootKeys.successors().catch(() => []);
   if (successor === undefined) return;
   logger.warn(
     { kid: rootKeys.current.kid, successor },

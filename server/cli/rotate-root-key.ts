@@ -32,6 +32,8 @@ export async function rotateRootKey(config: Config): Promise<unknown> {
     const next = await nextKey(rootKeys, config);
     // Clients must find the succession before they receive a bundle signed with the new key.
     if (admin.storeKind === 'server') await sleep(PUBLISHED_AFTER_MS);
+    // Its own key was recorded, so of two rotations at the same time at least one sees both and stops.
+    await successorOf(rootKeys);
     const agents = await signAll(admin, next);
     if (config.signingKey === undefined) installNextKey(config.dataDir, next.kid);
     return { kid: next.kid, previous_kid: old.kid, ...agents, next_step: nextStep(config, next.kid) };
@@ -55,7 +57,7 @@ async function open(config: Config): Promise<Admin> {
 /** The key of an interrupted rotation, or a new one that the current key vouches for. */
 async function nextKey(rootKeys: RootKeys, { dataDir }: Config): Promise<SigningKeys> {
   const { kid: current } = rootKeys.current;
-  const successor = await rootKeys.successor();
+  const successor = await successorOf(rootKeys);
   if (successor !== undefined) {
     const key = await readNextKey(dataDir, successor);
     if (key !== undefined) return key;
@@ -68,6 +70,16 @@ async function nextKey(rootKeys: RootKeys, { dataDir }: Config): Promise<Signing
   await rootKeys.recordRotation(next);
   await showUnusedKeys(rootKeys, dataDir);
   return next;
+}
+
+/** The kid of the key that replaced the current one; undefined if it was not replaced. */
+async function successorOf(rootKeys: RootKeys): Promise<string | undefined> {
+  const [kid, other] = await rootKeys.successors();
+  if (other === undefined) return kid;
+  throw new CommandError(
+    `Two rotations ran at the same time: the root key ${rootKeys.current.kid} was replaced by ${kid} and by ${other}. ` +
+      'Run "key forget --key KID" for one that no service uses, and rotate again.',
+  );
 }
 
 /** A rotation that was killed before it recorded its key has left a file that no rotation will use. */

@@ -78,11 +78,13 @@ export class RootKeys {
     return this.#known.successors.has(kid);
   }
 
-  /** The kid of the key that replaced the current one; undefined if it was not replaced. */
-  async successor(): Promise<string | undefined> {
-    await this.#refresh();
-    const [next] = this.#known.successors;
-    return next;
+  /** The kids of the keys that replaced the current one: several if rotations ran at the same time. Rejects when the store is away. */
+  async successors(): Promise<string[]> {
+    const { signing } = this.#options;
+    const rotations = await this.rotations();
+    const { successors } = await knownFrom(signing, rotations);
+    const kids = rotations.filter((one) => one.previous_kid === signing.kid).map(({ kid }) => kid);
+    return kids.filter((kid) => successors.has(kid));
   }
 
   /** Whether the trust in the current key was ended, by its own name or by that of a later key. Rejects when the store is away. */

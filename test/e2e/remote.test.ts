@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -15,6 +15,11 @@ import {
   newVerifiedPerson,
   type Person,
 } from '../support/accounts.ts';
+import { clickhouseUrl } from '../../server/config-values.ts';
+import { readConfig } from '../../server/config.ts';
+import { RootKeys } from '../../server/keys/root-keys.ts';
+import { readSigningKeys } from '../../server/keys/signing-keys.ts';
+import { connectServer } from '../../server/store/connection.ts';
 import { createResolvePolicy } from '../../client/policy/resolve-policy.ts';
 import { type FetchedAgent, fetchAgent, register, save, type SavedAgent } from '../support/agents.ts';
 import { readAllDecisions, sendDecision } from '../support/audit.ts';
@@ -25,7 +30,7 @@ import { captureLogger } from '../support/capture-logger.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
 import { issue, demoOwner, keySetOf } from '../support/keys.ts';
-import { gate } from '../support/gate.ts';
+import { gate, gateFault } from '../support/gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
 import { ingestResult, readMetrics } from '../support/metrics.ts';
@@ -191,6 +196,36 @@ describe('two services on one store share their state', () => {
       'The service signs with a new key, which a trusted key vouches for',
     ]);
     expect((await sendDecision(one, decisionEvent(), { key: one.key })).status).to.equal(202);
+  });
+
+  it('a rotation of the root key stops if another one was recorded at the same time', async () => {
+    const newKey = async () => {
+      const where = onServer(server, {
+        GATE_DATA_DIR: temporaryDirectory(),
+        GATE_SIGNING_KEY: randomBytes(32).toString('base64'),
+      });
+      return { where, signing: await readSigningKeys(readConfig(where)) };
+    };
+    const [{ where, signing }, { signing: other }] = [await newKey(), await newKey()];
+    await server.fail({ on: 'other', table: 'root_key_successions', does: 'wait', ms: 2000 });
+    const rotating = gateFault(where, 'key', 'rotate');
+    const successors = () =>
+      server.query<{ kid: string }>(
+        `SELECT kid FROM root_key_successions WHERE previous_kid = '${signing.kid}'`,
+      );
+    const recorded = await eventually(async () => (await successors())[0]);
+    const connection = connectServer(clickhouseUrl(server.url), { settings: {}, silenceMsMax: 5000 });
+    const ready = () => Promise.resolve();
+    // The other rotation began before this key was recorded.
+    await new RootKeys({ signing, connection, ready, isSoleWriter: false, now: Date.now }).recordRotation(
+      other,
+    );
+    await connection.close();
+    const { message } = await rotating;
+    await server.fail();
+
+    expect(message).to.contain('Two rotations ran at the same time').and.contain(recorded.kid);
+    expect(message).to.contain(other.kid);
   });
 
   it('a session and its end are known to both', async () => {
