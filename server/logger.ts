@@ -8,10 +8,13 @@ const REDACT = ['req.headers.authorization', 'req.headers.cookie', 'err.config',
 
 /** Logs JSON lines to standard output, asynchronously: call `endLog` before the process exits. */
 export function createLogger(level: string): Logger {
-  return pino(
-    { level, redact: { paths: REDACT, censor: '[redacted]' } },
-    destination({ fd: 1, sync: false, maxLength: LOG_CHARS_MAX }),
-  );
+  const stream = destination({ fd: 1, sync: false, maxLength: LOG_CHARS_MAX });
+  // The disk of a log file may be full. The next line tries again.
+  stream.on('error', () => {
+    // At the exit, pino would repeat the failed write for ever.
+    stream.flushSync = () => undefined;
+  });
+  return pino({ level, redact: { paths: REDACT, censor: '[redacted]' } }, stream);
 }
 
 /** Resolves when all lines are written, or dropped because nobody reads standard output. Nothing may be logged afterwards. */

@@ -13,6 +13,8 @@ const STOP_MS_MAX = 9500;
 
 async function start(): Promise<void> {
   makeFilesPrivate();
+  // Nobody may read what is printed, or its disk may be full. The service runs on.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const config = readConfig();
   const logger = createLogger(config.logLevel);
   if (isOverseer(config)) return oversee(config, logger);
@@ -24,8 +26,6 @@ async function start(): Promise<void> {
   logger.info({ url: service.url, store: service.store }, 'Gatehouse is listening');
   for (const warning of configWarnings(config)) logger.warn(warning);
   allocateYoung();
-  // Like the log, this text has no reader where standard output is a pipe that was closed.
-  process.stdout.on('error', () => undefined);
   if (service.demo !== undefined) process.stdout.write(welcomeText(service.url, service.demo, config));
 
   function stopOnSignal(end: () => Promise<void>): void {

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { closeSync, cpSync, mkdirSync, openSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { ChildProcess } from 'node:child_process';
+import { newPerson, requestToken } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { runGate } from '../support/processes.ts';
 import {
   PRELOAD,
@@ -54,7 +56,7 @@ describe('a time zone that the engine cannot load', () => {
 
 describe('a standard output that nobody reads', () => {
   it('does not end the service if it is closed', async () => {
-    const { child, exited } = await startUnread((pipe) => pipe?.destroy());
+    const { child, exited } = await startUnread((service) => service.stdout?.destroy());
 
     child.kill('SIGTERM');
 
@@ -71,11 +73,42 @@ describe('a standard output that nobody reads', () => {
   });
 });
 
-async function startUnread(change: (pipe: Readable | null) => void = () => undefined) {
+describe('a standard error that is closed', () => {
+  it('does not end the service when it prints a mail', async () => {
+    const { url, child, exited } = await startUnread((service) => service.stderr?.destroy());
+    await printMail(url);
+
+    child.kill('SIGTERM');
+
+    expect(await exited).to.deep.equal([0, null]);
+  });
+});
+
+describe('a standard output and a standard error on a full disk', () => {
+  it('keep the service neither from running nor from ending', async () => {
+    const full = openSync('/dev/full', 'w');
+    const { url, child, exited } = await startUnread(() => closeSync(full), full);
+    await printMail(url);
+
+    child.kill('SIGTERM');
+
+    expect(await exited).to.deep.equal([0, null]);
+  });
+});
+
+/** Without a mail provider, the service prints the mail to standard error. */
+async function printMail(url: string): Promise<void> {
+  const { email } = await newPerson({ url });
+  await requestToken({ url }, 'reset', email);
+  const series = 'gate_mail_total{kind="reset",result="sent"}';
+  await eventually(async () => (await readMetrics({ url })).value(series) === 1);
+}
+
+async function startUnread(change: (child: ChildProcess) => void = () => undefined, output?: number) {
   const port = String(await freePort());
-  const child = spawnService({ dataDir: await storeDirectory(), env: { GATE_PORT: port } });
+  const child = spawnService({ dataDir: await storeDirectory(), env: { GATE_PORT: port }, output });
   const exited = once(child, 'exit');
-  change(child.stdout);
+  change(child);
   const url = `http://127.0.0.1:${port}`;
   const isReady = () =>
     fetch(`${url}/readyz`).then(

@@ -179,15 +179,18 @@ export function spawnService({
   dataDir,
   env,
   root = ROOT,
+  output = 'pipe',
 }: {
   dataDir: string;
   env: Record<string, string>;
   root?: string | undefined;
+  /** Where standard output and standard error go. */
+  output?: 'pipe' | number | undefined;
 }): ChildProcess {
   const child = spawn(process.execPath, [scriptOf('main', env)], {
     cwd: root,
     env: environmentOf(dataDir, { GATE_DEMO: 'project', GATE_PORT: '0', ...env }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output, output],
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
