@@ -17,6 +17,8 @@ export function expectedFaultText(error: unknown): string | undefined {
     return 'The disk is full. Free some space, or set GATE_DATA_DIR to a directory on another disk.';
   if (isOneOf(error, { codes: ['EMFILE'], text: /Too many open files/ }))
     return 'This process may open too few files. Raise its limit ("ulimit -n") to 1024 or more.';
+  if (isOneOf(error, { codes: [], text: /failed to start the thread/ }))
+    return 'This process may start too few threads. Raise its limit ("ulimit -u", or pids.max of its cgroup) to 512 or more.';
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} of ${address} is in use. Stop the process that uses it, or set GATE_PORT to a free port.`;

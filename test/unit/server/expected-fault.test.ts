@@ -40,6 +40,17 @@ describe('the message of an expected fault', () => {
       ),
       /ulimit -n/,
     ],
+    [
+      'a low limit of threads, met by the embedded engine',
+      new StoreError(
+        'store_unavailable',
+        'No answer',
+        new Error(
+          'Cannot schedule a task: failed to start the thread: std::exception. Code: 1001, e.what() = thread constructor failed: Resource temporarily unavailable',
+        ),
+      ),
+      /ulimit -u.*pids/,
+    ],
   ];
   for (const [name, error, text] of cases) {
     it(`explains in one line what to do about ${name}`, () => {
