@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { CommandError, UsageError } from '../../server/cli/command-error.ts';
 import { findCommand } from '../../server/cli/commands.ts';
 import { ConfigError } from '../../server/config.ts';
+import { onServer } from '../support/clickhouse-server/services.ts';
+import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { listen } from '../support/listen.ts';
 import { createProject, gate, gateFault, issueKey } from '../support/gate.ts';
 import { runGate } from '../support/processes.ts';
@@ -295,5 +297,19 @@ describe('the command line', () => {
     );
     expect(later.previous_kid).to.equal(first.kid);
     expect(lost.message).to.contain(`was replaced by ${later.kid}, whose file is not in`);
+  });
+});
+
+describe('the command line on a server', () => {
+  it('verifies the reads of a project however long one takes', async () => {
+    const server = await startClickHouse();
+    const env = onServer(server, { GATE_DATA_DIR: temporaryDirectory() });
+    const { id } = await gate<{ id: string }>(env, 'project', 'create', '--name', 'Slow');
+    await server.fail({ on: 'other', table: 'llm_invocations', does: 'wait', ms: 5000, times: 1 });
+
+    const result = await gate(env, 'verify', '--project', id);
+    await server.kill();
+
+    expect(result).to.deep.include({ differences: 0 });
   });
 });
