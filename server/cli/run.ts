@@ -66,6 +66,12 @@ function textOf(error: unknown): string {
   return problemFrom(error).code === 'internal' ? (stack ?? message) : message;
 }
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader, such as head, has seen enough.
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`The result cannot be written to standard output: ${error.message}\n`);
+  process.exitCode ||= 1;
+});
 run().catch((error: unknown) => {
   process.stderr.write(`${visible(textOf(error).trimEnd())}\n`);
   process.exit(1);

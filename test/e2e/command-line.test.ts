@@ -1,7 +1,17 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CommandError, UsageError } from '../../server/cli/command-error.ts';
 import { findCommand } from '../../server/cli/commands.ts';
@@ -11,7 +21,7 @@ import { startClickHouse } from '../support/clickhouse-server/start.ts';
 import { listen } from '../support/listen.ts';
 import { createProject, gate, gateFault, issueKey } from '../support/gate.ts';
 import { runGate } from '../support/processes.ts';
-import { storeDirectory, temporaryDirectory } from '../support/service.ts';
+import { environmentOf, scriptOf, storeDirectory, temporaryDirectory } from '../support/service.ts';
 
 type ListedKey = {
   key_id: string;
@@ -220,6 +230,22 @@ describe('the command line', () => {
     expect(long.message).to.equal('/name must have at most 100 characters');
     const names = (await gate<{ name: string }[]>(dataDir, 'project', 'list')).map(({ name }) => name);
     expect(names).to.deep.equal(['first', 'Support', 'x'.repeat(100)]);
+  });
+
+  it('fails if its result cannot be written: it may be the only copy of a key', () => {
+    const full = openSync('/dev/full', 'w');
+
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [scriptOf('cli/main', {}), 'project', 'create', '--name', 'Lost'],
+      { env: environmentOf(dataDir, {}), stdio: ['ignore', full, 'pipe'], encoding: 'utf8' },
+    );
+    closeSync(full);
+
+    expect([status, stderr]).to.deep.equal([
+      1,
+      'The result cannot be written to standard output: ENOSPC: no space left on device, write\n',
+    ]);
   });
 
   it('reports an unknown project in every command that takes one', async () => {
