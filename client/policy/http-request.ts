@@ -24,8 +24,9 @@ export async function httpRequest(request: RequestOptions): Promise<Answer> {
   const abort = new AbortController();
   const cancelTimeout = afterMs(timeoutMs, () => abort.abort(new Error(`no answer within ${timeoutMs} ms`)));
   try {
-    // Redirects are not followed: a key must not be sent to another host.
-    const response = await fetch(url, { ...sent, headers, redirect: 'manual', signal: abort.signal });
+    // Redirects are not followed: a key must not be sent to another host. In Next.js 13 and 14, `fetch` answers from a cache by default.
+    const options = { headers, redirect: 'manual', cache: 'no-store', signal: abort.signal } as const;
+    const response = await fetch(url, { ...sent, ...options });
     return {
       status: response.status,
       etag: response.headers.get('etag'),

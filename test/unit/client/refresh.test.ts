@@ -43,6 +43,26 @@ describe('refresh', () => {
     expect(mock.seen(AGENT_ROUTE)[2]?.headers['if-none-match']).to.equal(etagOf(v2));
   });
 
+  it('reaches the service through a fetch that caches by default, as in Next.js 14', async () => {
+    const { fetch } = globalThis;
+    const cache = new Map<unknown, Response>();
+    globalThis.fetch = async (url, options) => {
+      const answer =
+        (options?.cache === 'no-store' ? undefined : cache.get(url)) ?? (await fetch(url, options));
+      cache.set(url, answer.clone());
+      return answer;
+    };
+    try {
+      const source = await resolveByKey();
+      mock.on(AGENT_ROUTE, conditionally(v2));
+      await source.refresh();
+
+      expect(mayWrite(source)).to.equal(true);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+  });
+
   for (const [name, tagOf] of [
     ['any', () => '*'],
     ['several', () => `${etagOf(v1)}, ${etagOf(v2)}`],
