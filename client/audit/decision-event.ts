@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isObject } from '../json.ts';
 import { ERROR_TYPES, type Outcome } from '../policy/language/decision.ts';
 import { HINT_BYTES_MAX, ROLE_NAME_LENGTH_MAX, VIOLATIONS_MAX } from '../policy/language/limits.ts';
@@ -35,7 +36,7 @@ export function decisionEventFrom(decision: DecisionInput, nowMs: number) {
   // Before the arguments, which may use up the event's read budget.
   const [user_id, session_id] = [name(decision.user_id), name(decision.session_id)];
   return {
-    event_id: text(decision.event_id) || crypto.randomUUID(),
+    event_id: text(decision.event_id) || randomUUID(),
     occurred_at: timestampOf(decision.occurred_at, nowMs),
     agent_name: name(decision.agent_name),
     tool_name: name(decision.tool_name) || TOOL_NAME_EMPTY,

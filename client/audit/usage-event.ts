@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { LABEL_LENGTH_MAX } from '../limits.ts';
 import { ROLE_NAME_LENGTH_MAX } from '../policy/language/limits.ts';
 import { timestampOf, type DecisionInput } from './decision-event.ts';
@@ -28,7 +29,7 @@ export function usageEventFrom(usage: UsageInput, nowMs: number): Record<string,
   const { text, name, plain } = new EventCopier();
   const label = (value: unknown): string => name(value, LABEL_LENGTH_MAX);
   return {
-    event_id: text(usage.event_id) || crypto.randomUUID(),
+    event_id: text(usage.event_id) || randomUUID(),
     occurred_at: timestampOf(usage.occurred_at, nowMs),
     agent_name: name(usage.agent_name),
     model: name(usage.model),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { copyArguments } from './copy-arguments.ts';
 import type { InnerGate } from '../audit/gate.ts';
 import { decisionText, unreadableCall } from '../policy/language/decision.ts';
@@ -113,7 +114,7 @@ export class Run implements PolicyRun, SyncPolicyRun {
     const decision = copied.ok
       ? policy.decide({ tool, role, arguments: (copied.value ?? null) as PolicyCall['arguments'] })
       : (JSON.parse(decisionText(unreadableCall(copied.code))) as Decision);
-    const called = { tool, arguments: copied.ok ? copied.value : args, role, event_id: crypto.randomUUID() };
+    const called = { tool, arguments: copied.ok ? copied.value : args, role, event_id: randomUUID() };
     return Object.freeze({ ...called, ...decision });
   }
 

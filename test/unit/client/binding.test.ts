@@ -47,6 +47,23 @@ describe('bindPolicy', () => {
     for (const event of events) expect(event).to.include({ role: 'editor', user_id: 'u', session_id: 's' });
   });
 
+  it('decides and records where a test replaces crypto', async () => {
+    const binding = await bound();
+    const run = await binding.startRun();
+    const { crypto } = globalThis;
+    const replaceCrypto = (value: object): void =>
+      void Object.defineProperty(globalThis, 'crypto', { value, configurable: true });
+    replaceCrypto({});
+    try {
+      expect(run.decide('search', {}).outcome).to.equal('allow');
+      binding.gate.emit({ agent_name: 'support-bot', tool_name: 'search', outcome: 'allow' });
+    } finally {
+      replaceCrypto(crypto);
+    }
+
+    expect(await world.events()).to.have.length(2);
+  });
+
   it('executes what is allowed on the decided arguments, and nothing that is denied', async () => {
     const run = await (await bound()).startRun();
     const found: { query: unknown } = await run.call('search', { query: 'cats' }, (args) => ({
