@@ -18,8 +18,16 @@ export function readEnvironment() {
   };
 }
 
+let lastLocalMode: boolean | undefined;
+
+/** Throws only at its first use: Deno may withdraw the permission to read the environment later, and then the last value counts. */
 export function isLocalMode(): boolean {
-  return isTruthy(process.env['GATE_LOCAL_MODE']?.trim());
+  try {
+    lastLocalMode = isTruthy(process.env['GATE_LOCAL_MODE']?.trim());
+  } catch (error) {
+    if (lastLocalMode === undefined) throw error;
+  }
+  return lastLocalMode;
 }
 
 /** 1, true, yes and on are true, in any case. */

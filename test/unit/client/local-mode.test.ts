@@ -56,4 +56,22 @@ describe('client emission rules: with GATE_LOCAL_MODE truthy', () => {
 
     expect(enabled).to.deep.equal([false, true, false, true]);
   });
+
+  it('keeps the last value where the environment cannot be read any more, as in Deno', async () => {
+    const gates = gatesWith();
+    const gate = gates.configure({ apiKey: 'k', baseUrl: mock.url, logger: captureLogger() });
+    const { env } = process;
+    const get = () => {
+      throw new Error('not permitted');
+    };
+    process.env = new Proxy(env, { get });
+    try {
+      gate.emit(decision());
+    } finally {
+      process.env = env;
+    }
+    await gates.shutdown();
+
+    expect(gate.stats()).to.include({ sent: 1 });
+  });
 });
