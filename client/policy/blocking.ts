@@ -30,10 +30,12 @@ function askWorker(asked: Asked): Answered {
   try {
     // The worker has the same extension as this file: .ts from source, .js when built. In a bundle of CommonJS there is no URL.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const require = createRequire(import.meta.url);
+    // Throws if the file is missing: Bun would wait for it forever, and Deno would end the process.
+    const worker = require.resolve(`./blocking-worker.${extension}`);
     // Loaded here, because few programs block.
-    const { createSyncFn } = createRequire(import.meta.url)('synckit') as typeof import('synckit');
-    const blocking = createSyncFn<Worker>(new URL(`./blocking-worker.${extension}`, import.meta.url));
-    return blocking(asked);
+    const { createSyncFn } = require('synckit') as typeof import('synckit');
+    return createSyncFn<Worker>(worker)(asked);
   } catch (cause) {
     const message = `The worker thread of a blocking refresh does not run: ${messageOf(cause)}. If this is a bundle, leave @gatehouse/client external.`;
     throw new PolicyError('worker_unavailable', message, { cause });

@@ -19,6 +19,7 @@ const CHECKS: Record<string, { packages: string[]; test: string }> = {
       'jest@30',
       'webpack@5',
       'webpack-cli@6',
+      'bun@1',
       '@arethetypeswrong/cli@0.18.5',
     ],
     test: 'package.ts',

@@ -105,6 +105,29 @@ describe('the packed client', () => {
     expect(output).to.include('4 passed, 4 total');
   });
 
+  it('runs in a bundle in Bun, where a blocking refresh says what is missing', async () => {
+    const source = `${BUNDLED}binding.startRunSync();`.replace(
+      'policy:',
+      "localPolicy: 'policy.yaml', policy:",
+    );
+    await writeFile(join(FRAMEWORK_DIRECTORY, 'policy.yaml'), POLICY);
+    await writeFile(join(FRAMEWORK_DIRECTORY, 'blocking.mjs'), source);
+    const options = { cwd: FRAMEWORK_DIRECTORY };
+    const args = ['bun', 'build', 'blocking.mjs', '--target=bun', '--outfile=dist/blocking.js'];
+    const built = await runCommand('npx', args, options);
+    expect(built.code, built.output).to.equal(0);
+    // Ended from outside, because it could wait forever.
+    const { output } = await runCommand(
+      'timeout',
+      ['30', 'node_modules/.bin/bun', 'dist/blocking.js'],
+      options,
+    );
+
+    expect(output)
+      .to.match(/^true allow$/m)
+      .and.include('worker_unavailable');
+  });
+
   it('runs in a bundle of webpack', async () => {
     await writeFile(join(FRAMEWORK_DIRECTORY, 'bundled.mjs'), BUNDLED);
     const args = [
