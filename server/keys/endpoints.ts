@@ -98,9 +98,16 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
       body: { schema: NEW_KEY, example: { name: 'production', expires_in_days: 90 } },
       answers: { 201: { description: 'The new key', schema: answer({ ...KEY, key: STRING }, 'IssuedKey') } },
       problems: ['rate_limited'],
-      handle: async ({ caller: { actor }, params: { id: project_id }, body, address }) => {
+      handle: async (call) => {
+        const { caller, params, body, address } = call;
+        const [{ actor }, project_id] = [caller, params.id];
         await issues.consume(actor.account_id);
         const issued = await bearerKeys.issue(project_id, body, actor.account_id);
+        // Whoever removed the caller meanwhile may have revoked the caller's keys before this one was stored.
+        await call.identify().catch(async (error: unknown) => {
+          await bearerKeys.revoke(project_id, issued.key_id);
+          throw error;
+        });
         const { key_id, name, key, scope, created_at, expires_at } = issued;
         const agents = narrowing(issued.agents);
         const detail = { key_id, name, scope, ...agents, expires_at };

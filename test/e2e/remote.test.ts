@@ -29,7 +29,7 @@ import { type ClickHouseServer, startClickHouse } from '../support/clickhouse-se
 import { captureLogger } from '../support/capture-logger.ts';
 import { createServiceClock } from '../support/clock.ts';
 import { decisionEvent } from '../support/events.ts';
-import { issue, demoOwner, keySetOf } from '../support/keys.ts';
+import { issue, demoOwner, type Key, keySetOf, keysPath } from '../support/keys.ts';
 import { gate, gateFault } from '../support/gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { acknowledged, cutOff, startLoad } from '../support/load.ts';
@@ -81,6 +81,21 @@ describe('two services on one store share their state', () => {
       await sleep(50);
     expect(performance.now() - revokedMs).to.be.below(REVOKED_MS_MAX);
     expect(await statusAtTwo()).to.equal(401);
+  });
+
+  it('a member who is removed with all keys keeps none that is issued at that moment', async () => {
+    const ann = await newPerson(one);
+    const bob = await newMember(one, ann, 'admin');
+    await server.fail({ on: 'insert', table: 'api_keys', does: 'wait', ms: 2000, times: 1 });
+    const issuing = call(one, keysPath(ann), { cookie: bob.cookie, body: {} });
+    const member = `/v1/projects/${ann.project.id}/members/${bob.id}?revoke_keys=true`;
+
+    const removed = await call(two, member, { cookie: ann.cookie, method: 'DELETE' });
+    await issuing;
+    await server.fail();
+
+    const { items } = await jsonOf<{ items: Key[] }>(call(one, keysPath(ann), { cookie: ann.cookie }));
+    expect([removed.status, items.filter(({ revoked_at }) => revoked_at === null)]).to.deep.equal([204, []]);
   });
 
   it('a saved version is stamped and served by the other service within 1 s', async () => {
