@@ -141,7 +141,8 @@ export class AgentSaver {
           directory.saved(saved.version);
           return saved;
         }
-        if (tries === SAVE_TRIES_MAX) throw preconditionFailed(winner.etag);
+        if (tries === SAVE_TRIES_MAX)
+          throw new RequestError('overloaded', 'Too many requests change the same agent. Try again.');
       }
     });
   }
