@@ -8,6 +8,7 @@ SELECT
     seen_at,
     is_ended,
     address,
-    user_agent
+    user_agent,
+    version
 FROM sessions FINAL
 WHERE session_hash = {session_hash: String}

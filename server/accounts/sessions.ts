@@ -21,6 +21,7 @@ type SessionRow = {
   is_ended: number;
   address: string;
   user_agent: string;
+  version?: string;
 };
 type SessionItemRow = Omit<SessionRow, 'account_id' | 'email_folded' | 'session_epoch' | 'is_ended'> & {
   session_hash: string;
@@ -130,7 +131,8 @@ export class Sessions {
   }
 
   async #append(session_hash: string, row: NewSessionRow, seenMs = this.#options.now()): Promise<void> {
-    const version = row.is_ended === 1 ? LAST_VERSION : seenMs;
+    // A later row has a higher version even if another process's clock is ahead.
+    const version = row.is_ended === 1 ? LAST_VERSION : Math.max(seenMs, Number(row.version ?? 0) + 1);
     const values = { ...row, session_hash, seen_at: clickhouseTime(seenMs), version };
     await this.#options.store.append({ table: 'sessions', values });
   }

@@ -13,6 +13,7 @@ import {
   newMember,
   newPerson,
   newVerifiedPerson,
+  PASSWORD,
   type Person,
 } from '../support/accounts.ts';
 import { clickhouseUrl } from '../../server/config-values.ts';
@@ -253,6 +254,23 @@ describe('two services on one store share their state', () => {
     await call(two, '/v1/auth/logout', { cookie, method: 'POST', body: {} });
 
     expect([...before, await me(one, cookie), await me(one, other)]).to.deep.equal([200, 200, 401, 200]);
+  });
+
+  it('a session outlives the change of its password, though the clock of the other service is ahead', async () => {
+    const { cookie } = await newPerson(one);
+    const me = async (service: TestService) => (await call(service, '/v1/auth/me', { cookie })).status;
+    const aheadMs = 20_000;
+
+    // Long enough for the use to be stored.
+    clock.passMs(HOUR_MS + aheadMs);
+    const used = await me(two);
+    clock.passMs(-aheadMs);
+    const body = { password: PASSWORD, new_password: 'another long password' };
+    const { status } = await call(one, '/v1/auth/change-password', { cookie, body });
+    const after = [await me(one), await me(two)];
+    clock.passMs(-HOUR_MS);
+
+    expect([used, status, ...after]).to.deep.equal([200, 204, 200, 200]);
   });
 
   it('of two owners who step down at the same time one may, and the other stays', async () => {
