@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { QUEUE_BYTES_MAX } from '../limits.ts';
+import { inMemory } from '../memory.ts';
 import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { Store } from '../store/store.ts';
@@ -83,7 +84,7 @@ export function createCommits(
       ready: store.ready,
       batchRowsMax: config.batchRowsMax,
       queueRowsMax: config.queueRowsMax,
-      queueBytesMax: QUEUE_BYTES_MAX,
+      queueBytesMax: inMemory(QUEUE_BYTES_MAX),
       onFlush: ({ rows, seconds }) => {
         metrics.flushSeconds.observe(seconds);
         metrics.batchRows.observe(rows);

@@ -1,5 +1,6 @@
 import { INSERT_BYTES_MAX, QUEUE_WAIT_MS_MAX } from '../limits.ts';
 import { bytesOf, Lane } from './lane.ts';
+import { inMemory } from '../memory.ts';
 import type { StoreError } from '../store/store-error.ts';
 import type { Identity } from './identity.ts';
 
@@ -40,6 +41,7 @@ const STREAM_MS = 200;
 const TOGETHER_BESIDE_STREAM = 128;
 /** The limit in bytes, even if that divides a unit: the store takes about 10 ms for them. */
 const TOGETHER_BYTES_BESIDE_SINGLE = 1024 * 1024;
+const INSERT_BYTES = inMemory(INSERT_BYTES_MAX);
 
 /** The rows that wait for a flush. Followers count towards the bounds, but are never flushed. */
 export class WriteQueue {
@@ -110,7 +112,7 @@ export class WriteQueue {
     const { single, together } = this.#lanes;
     const { batchRowsMax } = this.#bounds;
     const shareMax = Math.min(together.rows, TOGETHER_BESIDE_SINGLE, batchRowsMax >> 1);
-    const batch = single.take({ rowsMax: batchRowsMax - shareMax, bytesMax: INSERT_BYTES_MAX });
+    const batch = single.take({ rowsMax: batchRowsMax - shareMax, bytesMax: INSERT_BYTES });
     if (batch.length >= STREAM_ROWS) this.#lastStreamMs = nowMs;
     const isStream = nowMs - this.#lastStreamMs < STREAM_MS;
     // Single callers who were answered by the last flush are about to send again.
@@ -120,7 +122,7 @@ export class WriteQueue {
     const besideMax = isStream ? TOGETHER_BESIDE_STREAM : TOGETHER_BESIDE_SINGLE;
     const rowsMax = isShared ? Math.min(rest, besideMax) : rest;
     const bytesMax = Math.min(
-      INSERT_BYTES_MAX - bytesOf(batch),
+      INSERT_BYTES - bytesOf(batch),
       isShared ? TOGETHER_BYTES_BESIDE_SINGLE : Number.POSITIVE_INFINITY,
     );
     const unitRowsMax = isStream ? rowsMax : rest;

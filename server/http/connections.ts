@@ -9,6 +9,7 @@ import {
   UNREAD_BYTES_MAX,
   UNREAD_MS_MAX,
 } from '../limits.ts';
+import { inMemory } from '../memory.ts';
 import { networkOf } from './rate-limit.ts';
 
 /** The unfinished answers of each open connection, the oldest connection first. */
@@ -45,7 +46,7 @@ export class ConnectionTable {
 
   constructor(
     server: Server,
-    { max = connectionsMax(), unreadMsMax = UNREAD_MS_MAX, unreadBytesMax = UNREAD_BYTES_MAX } = {},
+    { max = connectionsMax(), unreadMsMax = UNREAD_MS_MAX, unreadBytesMax = inMemory(UNREAD_BYTES_MAX) } = {},
   ) {
     this.#max = max;
     this.#unreadMsMax = unreadMsMax;

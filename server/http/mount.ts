@@ -12,6 +12,7 @@ import {
   PLAIN_BYTES_MAX,
   PLAIN_BYTES_OF_STRANGERS_MAX,
 } from '../limits.ts';
+import { inMemory } from '../memory.ts';
 import { type Arriving, createHandler, type EdgeDeps } from './run-endpoint.ts';
 
 const VERBS = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const satisfies Record<
@@ -28,7 +29,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
   const arriving: Arriving = {
     known: {
       count: 0,
-      max: ARRIVING_BYTES_MAX,
+      max: inMemory(ARRIVING_BYTES_MAX),
       plainBytesMax: PLAIN_BYTES_MAX,
       turnsMsMax: BODY_TURNS_MS_MAX,
       heavy: new BoundedQueue(HEAVY_BODIES),
@@ -36,7 +37,7 @@ export function mountEndpoints(app: Express, endpoints: readonly Endpoint[], dep
     },
     strangers: {
       count: 0,
-      max: ARRIVING_BYTES_OF_STRANGERS_MAX,
+      max: inMemory(ARRIVING_BYTES_OF_STRANGERS_MAX),
       plainBytesMax: PLAIN_BYTES_OF_STRANGERS_MAX,
       turnsMsMax: BODY_TURNS_MS_MAX,
       heavy: ofStrangers,

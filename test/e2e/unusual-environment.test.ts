@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { closeSync, cpSync, mkdirSync, openSync, readdirSync, symlinkSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { newPerson, requestToken } from '../support/accounts.ts';
+import { decisionEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/listen.ts';
 import { readMetrics } from '../support/metrics.ts';
@@ -93,6 +95,29 @@ describe('a standard output and a standard error on a full disk', () => {
     child.kill('SIGTERM');
 
     expect(await exited).to.deep.equal([0, null]);
+  });
+});
+
+describe('a container with little memory', () => {
+  it('refuses bodies beyond what has room in it, and takes the others', async () => {
+    const service = await startTestService({ env: { GATE_TEST_MEMORY_BYTES: String(128 * 1024 ** 2) } });
+    const body = JSON.stringify(decisionEvent()).padEnd(1024 ** 2);
+    const begin = () => {
+      const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' };
+      const sending = request(`${service.url}/v1/audit/decisions`, { method: 'POST', headers });
+      const status = once(sending, 'response').then(([answer]) => (answer as IncomingMessage).statusCode);
+      sending.on('error', () => undefined).write(body.slice(0, -1));
+      return { status, end: () => sending.end(' ') };
+    };
+
+    const bodies = Array.from({ length: 9 }, begin);
+    const refused = await Promise.race(bodies.map(async ({ status }) => status));
+    for (const { end } of bodies) end();
+    const taken = await Promise.all(bodies.map(({ status }) => status));
+
+    expect(refused).to.equal(503);
+    expect(taken).to.have.members([...Array.from({ length: 8 }, () => 202), 503]);
+    await service.stop();
   });
 });
 

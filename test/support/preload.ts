@@ -15,6 +15,10 @@ const path = process.env['GATE_TEST_CLOCK_FILE'];
 const now = Date.now.bind(Date);
 if (path !== undefined) Date.now = () => now() + Number(readFileSync(path, 'utf8'));
 
+// It may believe that its container has so little memory.
+const memory = process.env['GATE_TEST_MEMORY_BYTES'];
+if (memory !== undefined) process.constrainedMemory = () => Number(memory);
+
 // Scrypt with the service's costs takes 0.2 s of a processor, and the tests need it hundreds of times. Here it is cheap;
 // unit/accounts/passwords tests the real costs.
 // It does not end while the file named by the variable exists.
