@@ -126,6 +126,8 @@ describe('Alerts in a browser', function () {
     const mute = await press('Unmute', 'Mute for 1 hour');
     await page.getByLabel('Address').fill('https://hooks.example.com/focus');
     await press('Set webhook', 'Done');
+    // The secret is there before the settings are read again.
+    await page.getByText('Alerts are posted to').waitFor();
     const remove = await press('Done', 'Remove webhook');
     await page.request.delete(`/v1/projects/${world.projectId}/alerts/webhook`);
 
