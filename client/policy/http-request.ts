@@ -61,8 +61,8 @@ export async function readText(
   return text + decoder.decode();
 }
 
-/** The error of fetch says only "fetch failed"; its cause has the reason. */
-export function reasonOf(error: unknown): string {
+/** The error of fetch says only "fetch failed"; its cause has the reason. An error may be its own cause, so only a few are followed. */
+export function reasonOf(error: unknown, causesMax = 5): string {
   const { cause } = Object(error) as { cause?: unknown };
-  return isObject(cause) ? reasonOf(cause) : messageOf(error);
+  return isObject(cause) && causesMax > 0 ? reasonOf(cause, causesMax - 1) : messageOf(error);
 }

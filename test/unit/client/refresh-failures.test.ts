@@ -96,6 +96,13 @@ describe('refresh: on any failure logs a warning and keeps the previous verified
     expect(await problemOfFetch({ toString })).to.match(/ failed: an error without a message$/);
   });
 
+  it('a fetch whose error is its own cause', async () => {
+    const error = new Error('refused');
+    error.cause = error;
+
+    expect(await problemOfFetch(error)).to.match(/ failed: refused$/);
+  });
+
   it('a fetch whose errors are of another realm, as in Jest: the warning has the reason', async () => {
     const refused = ofAnotherRealm({ message: '', errors: [ofAnotherRealm({ message: 'refused' })] });
 
