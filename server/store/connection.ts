@@ -11,7 +11,7 @@ import type { ClickHouseConfig } from '../config.ts';
 import { type QueryParams, withParamsSet } from './bind-params.ts';
 import { dropOptionalConditions } from './optional-conditions.ts';
 import { LineEncoder } from './line-encoder.ts';
-import { storeErrorFrom } from './store-error.ts';
+import { StoreError, storeErrorFrom } from './store-error.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export type { QueryParams };
@@ -233,7 +233,7 @@ function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): C
         async (c) => {
           const end = endOf(last);
           const closed = end === '' ? lines : lines.map((line) => line.slice(0, -1) + end);
-          await c.insert({
+          const { response_headers: headers } = await c.insert({
             table,
             columns: columns as [string, ...string[]],
             values: [new EncodedText(closed.join('\n'))],
@@ -241,6 +241,9 @@ function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): C
             clickhouse_settings:
               (token === undefined ? mergedInserts : { insert_deduplication_token: token }) ?? {},
           });
+          // A proxy may answer with a page of its own and status 200. Then nothing is stored.
+          if (/\bhtml\b/i.test(String(headers?.['content-type'])))
+            throw new StoreError('store_unavailable', 'A page instead of the store answered. Try again.');
         },
         { isInsert: true },
       ),

@@ -68,6 +68,7 @@ const CASES: Case[] = [
   ),
   fault('half a body for an insert that was not', [{ on: 'insert', does: 'half a body', when: 'before' }]),
   fault('half a body for everything else', [{ on: 'other', does: 'half a body', when: 'after' }]),
+  fault('a proxy answers with a page', [{ on: 'all', does: 'page' }]),
   fault('hangs up on everything', [{ on: 'all', does: 'hang up', when: 'before' }]),
   failing('TOO_MANY_PARTS'),
   failing('MEMORY_LIMIT_EXCEEDED', 'all'),

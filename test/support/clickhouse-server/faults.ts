@@ -10,6 +10,8 @@ export type Fault = { on: FaultTarget; times?: number; table?: string } & (
   | { does: 'wait'; ms: number }
   /** Nothing is done, although the answer reports success. */
   | { does: 'nothing' }
+  /** Nothing is done, and a proxy answers with a page and status 200. */
+  | { does: 'page' }
   /** Before anything was done, or after everything was. */
   | { does: 'hang up'; when: 'before' | 'after' }
   /** The statement is carried out, or not. Then half of an answer is sent and the connection breaks. */

@@ -49,6 +49,8 @@ async function answer(request: Request, res: ServerResponse): Promise<void> {
   finish(await carryOut(request));
 }
 
+const PAGE = Buffer.from('<!doctype html><title>Maintenance</title>');
+
 async function misbehave(
   fault: Fault,
   { request, res }: { request: Request; res: ServerResponse },
@@ -62,6 +64,8 @@ async function misbehave(
       return answer(request, res);
     case 'nothing':
       return send(res, answerTo(request, nothing, 0));
+    case 'page':
+      return send(res, { status: 200, headers: { 'Content-Type': 'text/html' }, body: PAGE });
     case 'hang up':
       if (fault.when === 'after') await carryOut(request);
       res.socket?.destroy();
