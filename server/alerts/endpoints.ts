@@ -94,8 +94,10 @@ export function alertEndpoints({
     { caller: { actor }, params: { id }, address }: Call,
     { event, detail }: Pick<ActivityEntry, 'event'> & { detail: Record<string, unknown> },
     changes: (held: AlertSettings) => Partial<AlertSettings>,
+    confirm?: () => Promise<void>,
   ) => {
     const settings = await alertSettings.change(id, actor.account_id, changes);
+    await confirm?.();
     await recordActivity({ event, project_id: id, detail, actor, address });
     return settings;
   };
@@ -211,8 +213,19 @@ export function alertEndpoints({
         if (fault !== undefined) throw bodyInvalid([{ path: '/url', message: fault }]);
         const { href: url, host } = new URL(call.body.url);
         const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-        await change(call, { event: 'webhook_set', detail: { host } }, () => ({ webhook: { url, secret } }));
-        return { url, secret };
+        const webhook = { url, secret };
+        // A password reset may have removed the webhook before this one was stored.
+        const takeBack = () =>
+          alertSettings.change(call.params.id, call.caller.actor.account_id, (held) => ({
+            webhook: held.webhook?.secret === secret ? undefined : held.webhook,
+          }));
+        await change(
+          call,
+          { event: 'webhook_set', detail: { host } },
+          () => ({ webhook }),
+          () => call.confirm(takeBack),
+        );
+        return webhook;
       },
     }),
     endpoint({

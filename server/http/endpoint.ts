@@ -31,8 +31,11 @@ export type Call<P extends string, W extends Audience, Q extends TObject, B exte
   text: string;
   /** Reads a body that is declared as a list, and calls `onItem` for each item as it arrives. See `readItems`. */
   readItems(onItem: (item: Item) => void): Promise<void>;
-  /** Identifies the caller again, who may have lost access since. Fails as at the beginning of the call. */
-  identify(): Promise<void>;
+  /**
+   * For a change that gives lasting access, once it is stored: identifies the caller again, who may have lost access meanwhile. If so, calls
+   * `takeBack` and fails as at the beginning of the call.
+   */
+  confirm(takeBack: () => Promise<unknown>): Promise<void>;
   /** When (performance.now) the caller began to wait for the service, which is when its body had arrived. */
   sinceMs: number;
   /** Aborts if the caller disconnects before it has its answer. */

@@ -103,6 +103,13 @@ class EndpointCall implements Call<string, Audience, TObject, TSchema> {
     this.#credentialMs += performance.now() - startMs;
   }
 
+  confirm(takeBack: () => Promise<unknown>): Promise<void> {
+    return this.identify().catch(async (error: unknown) => {
+      await takeBack();
+      throw error;
+    });
+  }
+
   get arriving(): ArrivingBytes {
     return this.caller === undefined ? this.#arriving.strangers : this.#arriving.known;
   }

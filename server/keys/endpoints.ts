@@ -104,10 +104,7 @@ export function keyEndpoints({ rootKeys, bearerKeys, accountStore, recordActivit
         await issues.consume(actor.account_id);
         const issued = await bearerKeys.issue(project_id, body, actor.account_id);
         // Whoever removed the caller meanwhile may have revoked the caller's keys before this one was stored.
-        await call.identify().catch(async (error: unknown) => {
-          await bearerKeys.revoke(project_id, issued.key_id);
-          throw error;
-        });
+        await call.confirm(() => bearerKeys.revoke(project_id, issued.key_id));
         const { key_id, name, key, scope, created_at, expires_at } = issued;
         const agents = narrowing(issued.agents);
         const detail = { key_id, name, scope, ...agents, expires_at };

@@ -162,7 +162,12 @@ function createMemberReads({ accountStore, members }: MemberDeps) {
   return { membersOf, memberOf };
 }
 
-type MemberCall = { caller: MemberCaller; params: { id: string }; readonly address: string };
+type MemberCall = {
+  caller: MemberCaller;
+  params: { id: string };
+  readonly address: string;
+  confirm(takeBack: () => Promise<unknown>): Promise<void>;
+};
 type Named = { account_id: string; email: string };
 
 function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
@@ -176,7 +181,13 @@ function createChanges({ members, bearerKeys, recordActivity }: MemberDeps) {
       accountId: account_id,
       changedBy: call.caller.actor.account_id,
     };
-    const entry = memberEntry({ account_id, email }, await members.change(membership, roleFrom));
+    const changed = await members.change(membership, roleFrom);
+    // A password reset may have removed the other members before this one was stored.
+    if (changed.before === undefined)
+      await call.confirm(() =>
+        members.change(membership, (held) => (held === changed.role ? undefined : held)),
+      );
+    const entry = memberEntry({ account_id, email }, changed);
     if (entry !== undefined) await recordActivity(entryOf(call, entry));
   };
   const remove = (call: MemberCall, member: Named) =>

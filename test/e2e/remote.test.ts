@@ -9,12 +9,14 @@ import {
   cookieOf,
   jsonOf,
   logIn,
+  mailedToken,
   newEmail,
   newMember,
   newPerson,
   newVerifiedPerson,
   PASSWORD,
   type Person,
+  useToken,
 } from '../support/accounts.ts';
 import { clickhouseUrl } from '../../server/config-values.ts';
 import { readConfig } from '../../server/config.ts';
@@ -97,6 +99,40 @@ describe('two services on one store share their state', () => {
 
     const { items } = await jsonOf<{ items: Key[] }>(call(one, keysPath(ann), { cookie: ann.cookie }));
     expect([removed.status, items.filter(({ revoked_at }) => revoked_at === null)]).to.deep.equal([204, []]);
+  });
+
+  it('a stranger keeps no webhook and no member that is stored at the moment of a password reset', async () => {
+    const mate = await newVerifiedPerson(one);
+    const [first, second] = [await newPerson(one), await newPerson(one)];
+    const projectOf = ({ project }: Person) => `/v1/projects/${project.id}`;
+    const statuses: number[] = [];
+    const resetDuring = async (person: Person, table: string, store: () => Promise<Response>) => {
+      const token = await mailedToken(one, 'reset', person.email);
+      await server.fail({ on: 'insert', table, does: 'wait', ms: 2000, times: 1 });
+      const storing = store();
+      const reset = await useToken(two, 'reset', token, 'the holder of the address');
+      statuses.push(reset.status, (await storing).status);
+      await server.fail();
+      const cookie = cookieOf(await logIn(one, person.email, 'the holder of the address'));
+      return (path: string) => jsonOf<object>(call(one, projectOf(person) + path, { cookie }));
+    };
+
+    const inFirst = await resetDuring(first, 'alert_settings', () =>
+      call(one, `${projectOf(first)}/alerts/webhook`, {
+        method: 'PUT',
+        cookie: first.cookie,
+        body: { url: 'https://stranger.example/hook' },
+      }),
+    );
+    const inSecond = await resetDuring(second, 'project_members', () =>
+      call(one, `${projectOf(second)}/members`, { cookie: second.cookie, body: { email: mate.email } }),
+    );
+
+    expect(statuses).to.deep.equal([200, 401, 200, 401]);
+    expect(await inFirst('/alerts/settings')).to.deep.include({ webhook: null });
+    expect(await inSecond('/members'))
+      .to.have.property('items')
+      .of.length(1);
   });
 
   it('a saved version is stamped and served by the other service within 1 s', async () => {
