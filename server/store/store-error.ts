@@ -37,9 +37,12 @@ const ROW_FAULTS = new Map([
   [691, 'UNKNOWN_ELEMENT_OF_ENUM'],
 ]);
 
+const TIMEOUT_EXCEEDED = 159;
+const MEMORY_LIMIT_EXCEEDED = 241;
+
 /** Faults of a store that has too much to do. */
 const OVERLOAD_FAULTS = new Map([
-  [159, 'TIMEOUT_EXCEEDED'],
+  [TIMEOUT_EXCEEDED, 'TIMEOUT_EXCEEDED'],
   [160, 'TOO_SLOW'],
   [202, 'TOO_MANY_SIMULTANEOUS_QUERIES'],
   [394, 'QUERY_WAS_CANCELLED'],
@@ -54,9 +57,12 @@ export function clickhouseCode(error: unknown): number | undefined {
   return typeof error.code === 'string' && /^\d+$/.test(error.code) ? Number(error.code) : undefined;
 }
 
-/** A statement that read too much for its limits of time or memory: TIMEOUT_EXCEEDED, MEMORY_LIMIT_EXCEEDED. */
+/** A statement that read too much for its limits of time or memory. */
 export function hasReadTooMuch(error: unknown): boolean {
-  return error instanceof StoreError && [159, 241].includes(clickhouseCode(error.cause) ?? -1);
+  return (
+    error instanceof StoreError &&
+    [TIMEOUT_EXCEEDED, MEMORY_LIMIT_EXCEEDED].includes(clickhouseCode(error.cause) ?? -1)
+  );
 }
 
 /** Keeps what the driver threw as the cause. Only an insert has a row to reject. */
@@ -70,5 +76,9 @@ export function storeErrorFrom(error: unknown, { isInsert = false } = {}): Store
   }
   if (OVERLOAD_FAULTS.has(code))
     return new StoreError('overloaded', 'The store took too long to answer.', error);
-  return new StoreError('store_unavailable', 'The store did not answer. Try again.', error);
+  const message =
+    code === MEMORY_LIMIT_EXCEEDED && !isInsert
+      ? 'The store has too little memory for this call. Try again; for a read, a shorter range or more filters help.'
+      : 'The store did not answer. Try again.';
+  return new StoreError('store_unavailable', message, error);
 }

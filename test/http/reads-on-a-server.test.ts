@@ -56,6 +56,17 @@ describe('the reads on a ClickHouse server', () => {
     expect(await everything()).to.deep.equal(before);
   });
 
+  it('advise a shorter range when one needs more memory than the store allows', async () => {
+    await server.fail({ on: 'other', table: 'decisions', does: 'fail', with: 'MEMORY_LIMIT_EXCEEDED' });
+
+    const { status, text } = await ask(service, 'summary', { query: { window: '90d' } });
+    await server.fail();
+
+    const { code, detail } = JSON.parse(text) as { code: string; detail: string };
+    expect([status, code]).to.deep.equal([503, 'store_unavailable']);
+    expect(detail).to.contain('memory').and.contain('a shorter range or more filters');
+  });
+
   it('stop in the store when their caller disconnects', async () => {
     const { clickhouse } = readConfig({ GATE_CLICKHOUSE_URL: server.url });
     if (clickhouse === undefined) throw new Error('no server');
