@@ -17,7 +17,9 @@ export abstract class DecisionError extends Error {
   #isElaborate = false;
 
   constructor(message: string, { reason, violations, hint }: Told, options: DecidedCall & ErrorOptions) {
-    super(`${options.tool} ${message}: ${reason}`, 'cause' in options ? { cause: options.cause } : undefined);
+    // A caller without types may pass a name that has no text, such as a symbol.
+    const name = typeof options.tool === 'string' ? options.tool : 'The call';
+    super(`${name} ${message}: ${reason}`, 'cause' in options ? { cause: options.cause } : undefined);
     this.tool = options.tool;
     this.event_id = options.event_id;
     this.reason = reason;

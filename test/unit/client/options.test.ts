@@ -9,6 +9,7 @@ import {
   bindPolicy,
   configure,
   govern,
+  PolicyDeniedError,
   registerAgent,
   resolvePolicy,
   shutdown,
@@ -151,6 +152,15 @@ describe('options', () => {
       'governMcpClient takes an MCP client, which has callTool and listTools',
     ]);
     expect(run.tools(null as never)).to.deep.equal([]);
+  });
+
+  it('a tool name of another type is denied, also one that has no text', async () => {
+    const run = await (await bindPolicy({ agentName: 'bot', policy: POLICY })).startRun();
+
+    for (const tool of [5, Symbol('search'), Object.create(null)] as string[]) {
+      const fault = await faultOf(() => run.call(tool, {}, () => 'ran'));
+      expect(fault).to.be.instanceOf(PolicyDeniedError).with.property('violations').deep.equals(['bad_call']);
+    }
   });
 
   it('a value that is not an agent is an error that says what an agent has', async () => {
