@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import { withBound, type AdapterOptions, type Bound, type PolicyBinding } from '../govern/binding.ts';
 import { DecisionError } from '../govern/decision-errors.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
-import { requireOptions } from '../options.ts';
+import { checkType, requireOptions } from '../options.ts';
 
 /** The input that Claude Code passes to every hook. */
 export type HookInput = {
@@ -57,6 +57,7 @@ type ToolInput = HookInput & { tool_name: string; tool_input: unknown };
  */
 export async function governHooks(given: GovernHooksOptions): Promise<GovernedHooks> {
   const { caller, ...options } = requireOptions('governHooks', given);
+  checkType('governHooks: caller', 'function', caller ?? null);
   const binding = await bindAs('governHooks', options);
   const sessions = new Sessions(binding, caller);
   const { approvalTimeoutMs = APPROVAL_WAIT_MS_MAX } = options;

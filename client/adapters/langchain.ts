@@ -3,7 +3,7 @@ import { bindAs } from '../defaults.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { DecisionError } from '../govern/decision-errors.ts';
 import type { RunOptions } from '../govern/run.ts';
-import { requireOptions } from '../options.ts';
+import { checkType, requireOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { MessageRuns, type KnownRun } from './langchain-runs.ts';
 
@@ -35,6 +35,7 @@ export async function governMiddleware<Context = unknown>(
   given: GovernMiddlewareOptions<Context>,
 ): Promise<GovernedMiddleware> {
   const { caller, ...options } = requireOptions('governMiddleware', given);
+  checkType('governMiddleware: caller', 'function', caller ?? null);
   const binding = await bindAs('governMiddleware', options);
   const runs = new MessageRuns((options) => binding.startRun(options));
   const runOf = (state: State, runtime: object, begun?: object): KnownRun =>

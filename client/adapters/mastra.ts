@@ -1,7 +1,7 @@
 import { bindAs } from '../defaults.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { PolicyRun, RunOptions } from '../govern/run.ts';
-import { requireOptions } from '../options.ts';
+import { checkType, requireOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 
 /** The part of Mastra's RequestContext that is read here. */
@@ -35,6 +35,7 @@ type CallContext = { requestContext?: object; toolCallId?: string; abortSignal?:
  */
 export async function governAgent(given: GovernAgentOptions): Promise<GovernedAgentParts> {
   const { caller, ...options } = requireOptions('governAgent', given);
+  checkType('governAgent: caller', 'function', caller ?? null);
   const binding = await bindAs('governAgent', options);
   const runs = new WeakMap<object, Promise<PolicyRun>>();
   const begin = (requestContext: object): Promise<PolicyRun> => {

@@ -2,7 +2,7 @@ import { bindAs } from '../defaults.ts';
 import { ValueError } from '../errors.ts';
 import { withBound, type AdapterOptions, type Bound } from '../govern/binding.ts';
 import type { RunOptions } from '../govern/run.ts';
-import { requireOptions } from '../options.ts';
+import { checkType, requireOptions } from '../options.ts';
 import { callOrTell } from './call-or-tell.ts';
 import { agentRuns, type Agent, type RunContext } from './openai-agents-runs.ts';
 import { overridden } from './overridden.ts';
@@ -36,6 +36,7 @@ export async function governTools<Tool extends { type: string }, Context = unkno
   given: GovernToolsOptions<Context>,
 ): Promise<GovernedToolList<Tool>> {
   const { caller, ...options } = requireOptions('governTools', given);
+  checkType('governTools: caller', 'function', caller ?? null);
   const own = tools.filter(runsHere);
   const toolNames = options.toolNames ?? own.map(({ name }) => name);
   const binding = await bindAs('governTools', { ...options, toolNames });

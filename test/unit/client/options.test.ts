@@ -163,6 +163,23 @@ describe('options', () => {
     }
   });
 
+  it('a caller that is not a function is an error that names the option', async () => {
+    const options = { agentName: 'bot', policy: POLICY, caller: { userId: 'ann' } } as never;
+    const faults = [
+      await faultOf(() => governAgent(options)),
+      await faultOf(() => governHooks(options)),
+      await faultOf(() => governMiddleware(options)),
+      await faultOf(() => governOpenAiTools([], options)),
+    ];
+
+    for (const fault of faults) expect(fault).to.be.instanceOf(ValueError);
+    expect(faults.map(({ message }) => message)).to.deep.equal(
+      ['governAgent', 'governHooks', 'governMiddleware', 'governTools'].map(
+        (of) => `${of}: caller must be of type function, not object`,
+      ),
+    );
+  });
+
   it('a value that is not an agent is an error that says what an agent has', async () => {
     for (const agent of [null, undefined, {}, { tools: {} }]) {
       const fault = await faultOf(() => govern(agent as never));
