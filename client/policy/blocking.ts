@@ -37,7 +37,7 @@ function askWorker(asked: Asked): Answered {
     const { createSyncFn } = require('synckit') as typeof import('synckit');
     return createSyncFn<Worker>(worker)(asked);
   } catch (cause) {
-    const message = `The worker thread of a blocking refresh does not run: ${messageOf(cause)}. If this is a bundle, leave @gatehouse/client external.`;
+    const message = `The worker thread of a blocking refresh does not run (in a bundle, leave @gatehouse/client external): ${messageOf(cause)}`;
     throw new PolicyError('worker_unavailable', message, { cause });
   }
 }

@@ -99,6 +99,20 @@ describe('refresh: sync entry points refresh by blocking call', () => {
     expect(mock.requests).to.deep.equal([]);
   });
 
+  it('say why the worker thread does not run under the permission model, in whole sentences', async () => {
+    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+    const { stderr } = await runClientProcess({
+      file: new URL('fixtures/blocking.ts', import.meta.url).href,
+      name: 'refreshSync',
+      env: { GATE_LOCAL_POLICY: localPolicy, NODE_OPTIONS: '--permission --allow-fs-read=*' },
+    });
+
+    expect(stderr)
+      .to.include("code: 'worker_unavailable'")
+      .and.include('--allow-worker')
+      .and.not.match(/permissions\.\./);
+  });
+
   for (const format of ['esm', 'cjs'] as const)
     it(`say in a bundle (${format}), which lacks the worker thread, that the package must be external`, async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
