@@ -24,6 +24,7 @@ import { logPiecesSuite } from './log-pieces.ts';
 import { logTakeoverSuite } from './log-takeover.ts';
 import { optionalConditionsSuite } from './optional-conditions.ts';
 import { removedRowsSuite } from './removed-rows.ts';
+import { smallPartsSuite } from './small-parts.ts';
 
 const AWKWARD = [
   '',
@@ -178,6 +179,7 @@ export function storeSuite(
     removedRowsSuite(() => store);
     logImportSuite(() => store);
     logPiecesSuite(() => store);
+    smallPartsSuite(() => store);
     logTakeoverSuite(() => store);
     optionalConditionsSuite(() => store);
 
