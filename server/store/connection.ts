@@ -4,6 +4,7 @@ import {
   ClickHouseLogLevel,
   type ClickHouseSettings,
   parseError,
+  type ResponseHeaders,
 } from '@clickhouse/client';
 import type { ChdbExtension } from 'chdb/connection';
 import { fileURLToPath } from 'node:url';
@@ -88,7 +89,16 @@ export function connectServer(
     json,
   });
   const bind: Bind = (sql, params) => ({ query: sql, query_params: params });
-  return connectionOver(() => Promise.resolve(client), { bind, mergedInserts });
+  return connectionOver(() => Promise.resolve(client), { bind, mergedInserts, confirm: requireServer });
+}
+
+/** A proxy may answer in place of the server, with status 200 and any body or none. Then nothing was done. */
+function requireServer({ response_headers: headers }: Answer): void {
+  if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-')))
+    throw new StoreError(
+      'store_unavailable',
+      'The answer is not from ClickHouse: it has no X-ClickHouse headers. Try again.',
+    );
 }
 
 const EMBEDDED_CONFIG = fileURLToPath(new URL('../../clickhouse/embedded.xml', import.meta.url));
@@ -196,9 +206,15 @@ type Opened = { client: ClickHouseClient; engine: ChdbExtension };
 /** Builds the driver's arguments from a statement and its parameters. */
 type Bind = (sql: string, params: QueryParams) => { query: string; query_params?: QueryParams };
 
-type Driving = Pick<ServerOptions, 'mergedInserts'> & { bind: Bind };
+type Answer = { response_headers: ResponseHeaders };
 
-function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): Connection {
+/** `confirm` throws unless it was the store that answered. */
+type Driving = Pick<ServerOptions, 'mergedInserts'> & { bind: Bind; confirm?: (answer: Answer) => void };
+
+function connectionOver(
+  client: MakeClient,
+  { bind, mergedInserts, confirm = () => undefined }: Driving,
+): Connection {
   const prepare: Bind = (sql, params) => bind(dropOptionalConditions(sql, params), params);
   const attempt = async <T>(
     work: (client: ClickHouseClient) => Promise<T>,
@@ -213,18 +229,21 @@ function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): C
   return {
     command: (sql, params = {}) =>
       attempt(async (c) => {
-        await c.command(prepare(sql, params));
+        confirm(await c.command(prepare(sql, params)));
       }),
     query: <Row>(sql: string, params: QueryParams = {}) =>
       attempt(async (c) => {
         const result = await c.query({ ...prepare(sql, params), format: 'JSONEachRow' });
-        return result.json<Row>();
+        const rows = await result.json<Row>();
+        confirm(result);
+        return rows;
       }),
     queryBytes: (sql, params = {}) =>
       attempt(async (c) => {
-        const { stream } = await c.exec(prepare(sql, params));
+        const result = await c.exec(prepare(sql, params));
         const chunks: Buffer[] = [];
-        for await (const chunk of stream) chunks.push(chunk as Buffer);
+        for await (const chunk of result.stream) chunks.push(chunk as Buffer);
+        confirm(result);
         const [first] = chunks;
         return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
       }),
@@ -233,7 +252,7 @@ function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): C
         async (c) => {
           const end = endOf(last);
           const closed = end === '' ? lines : lines.map((line) => line.slice(0, -1) + end);
-          const { response_headers: headers } = await c.insert({
+          const answer = await c.insert({
             table,
             columns: columns as [string, ...string[]],
             values: [new EncodedText(closed.join('\n'))],
@@ -241,9 +260,7 @@ function connectionOver(client: MakeClient, { bind, mergedInserts }: Driving): C
             clickhouse_settings:
               (token === undefined ? mergedInserts : { insert_deduplication_token: token }) ?? {},
           });
-          // A proxy may answer with a page of its own and status 200. Then nothing is stored.
-          if (/\bhtml\b/i.test(String(headers?.['content-type'])))
-            throw new StoreError('store_unavailable', 'A page instead of the store answered. Try again.');
+          confirm(answer);
         },
         { isInsert: true },
       ),

@@ -68,7 +68,7 @@ const CASES: Case[] = [
   ),
   fault('half a body for an insert that was not', [{ on: 'insert', does: 'half a body', when: 'before' }]),
   fault('half a body for everything else', [{ on: 'other', does: 'half a body', when: 'after' }]),
-  fault('a proxy answers with a page', [{ on: 'all', does: 'page' }]),
+  fault('a proxy answers with an empty page', [{ on: 'all', does: 'page' }]),
   fault('hangs up on everything', [{ on: 'all', does: 'hang up', when: 'before' }]),
   failing('TOO_MANY_PARTS'),
   failing('MEMORY_LIMIT_EXCEEDED', 'all'),
@@ -122,6 +122,15 @@ describe('faults of the store', () => {
       expectAnswered(await readAll(service));
     });
   }
+
+  it('an empty page that a proxy answers is not an empty store', async () => {
+    await server.fail({ on: 'all', does: 'page' });
+    const [summary, decisions] = await readAll(service);
+    await server.fail();
+
+    expect([summary?.status, decisions?.status]).to.deep.equal([503, 503]);
+    expect(await recovery(service, 'empty page over')).to.be.below(RECOVERY_MS_MAX);
+  });
 
   it('a queued read is answered in time when the store freezes', async () => {
     const { url, demo } = service;

@@ -10,7 +10,7 @@ export type Fault = { on: FaultTarget; times?: number; table?: string } & (
   | { does: 'wait'; ms: number }
   /** Nothing is done, although the answer reports success. */
   | { does: 'nothing' }
-  /** Nothing is done, and a proxy answers with a page and status 200. */
+  /** Nothing is done, and a proxy answers with an empty page and status 200. */
   | { does: 'page' }
   /** Before anything was done, or after everything was. */
   | { does: 'hang up'; when: 'before' | 'after' }

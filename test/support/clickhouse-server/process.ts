@@ -49,8 +49,6 @@ async function answer(request: Request, res: ServerResponse): Promise<void> {
   finish(await carryOut(request));
 }
 
-const PAGE = Buffer.from('<!doctype html><title>Maintenance</title>');
-
 async function misbehave(
   fault: Fault,
   { request, res }: { request: Request; res: ServerResponse },
@@ -65,7 +63,7 @@ async function misbehave(
     case 'nothing':
       return send(res, answerTo(request, nothing, 0));
     case 'page':
-      return send(res, { status: 200, headers: { 'Content-Type': 'text/html' }, body: PAGE });
+      return send(res, { status: 200, headers: {}, body: Buffer.alloc(0) });
     case 'hang up':
       if (fault.when === 'after') await carryOut(request);
       res.socket?.destroy();

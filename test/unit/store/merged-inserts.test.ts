@@ -10,7 +10,7 @@ async function settingsOfInserts(env: Record<string, string>): Promise<Record<st
   const seen: Record<string, string>[] = [];
   const server = createServer((req, res) => {
     seen.push(Object.fromEntries(new URL(req.url ?? '/', 'http://h').searchParams));
-    req.resume().on('end', () => res.end());
+    req.resume().on('end', () => res.writeHead(200, { 'X-ClickHouse-Query-Id': 'x' }).end());
   });
   const port = await listen(server);
   const config = readConfig({ GATE_CLICKHOUSE_URL: `http://127.0.0.1:${port}/gate`, ...env });
