@@ -17,13 +17,15 @@ export function createLogger(level: string): Logger {
   return pino({ level, redact: { paths: REDACT, censor: '[redacted]' } }, stream);
 }
 
-/** Resolves when all lines are written, or dropped because nobody reads standard output. Nothing may be logged afterwards. */
+/** Resolves when all lines are written, or dropped because nobody reads standard output. Later lines are dropped. */
 export async function endLog(logger: Logger): Promise<void> {
   const stream = (logger as unknown as { [symbols.streamSym]: ReturnType<typeof destination> })[
     symbols.streamSym
   ];
   const closed = once(stream, 'close').catch(() => undefined);
   stream.end();
+  // Work that failed because of the stop may log late. An ended stream would throw, and so end the process with an error.
+  stream.write = () => true;
   await Promise.race([closed, sleep(LOG_END_MS_MAX)]);
   // Otherwise pino would wait at the exit for as long as the pipe is full.
   stream.destroy();
