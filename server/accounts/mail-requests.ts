@@ -1,4 +1,5 @@
 import { BoundedQueue } from '../bounded-queue.ts';
+import { RequestError } from '../errors.ts';
 import { problemFrom } from '../http/error-handler.ts';
 import { RateLimit } from '../http/rate-limit.ts';
 import {
@@ -47,9 +48,10 @@ export class MailRequests {
     );
   }
 
-  /** Waits briefly for requests that were already answered. */
+  /** Waits briefly for requests that were already answered, then drops and logs the others. */
   async close(): Promise<void> {
     await withTimeout(this.#work.idle(), MAIL_DRAIN_MS_MAX).catch(() => undefined);
+    this.#work.rejectWaiting(new RequestError('store_unavailable', 'The service is stopping'));
   }
 
   async #do({ kind, email, address }: MailRequest): Promise<void> {
