@@ -17,6 +17,8 @@ const IDLE_GRACE_MS = 300;
 const ACCEPT_GRACE_MS = 3000;
 /** Requests that are still arriving by then get 503. */
 const ARRIVAL_GRACE_MS = 4000;
+/** Answers that are still being sent are cut then: their callers may never read them, and the rest of the stop needs time, too. */
+const SENDING_GRACE_MS = 5000;
 /** Connections with unfinished answers are closed then. */
 const ANSWER_GRACE_MS = 8000;
 const POLL_MS = 50;
@@ -111,6 +113,7 @@ async function stopServer(
     await new Promise(setImmediate);
     if (elapsedMs() > idleEndMs) server.closeIdleConnections();
     if (elapsedMs() > ARRIVAL_GRACE_MS) refuseHalfSent(connections, refusals);
+    if (elapsedMs() > SENDING_GRACE_MS) cutUnread(connections);
     await sleep(POLL_MS);
   }
   server.closeAllConnections();
@@ -141,6 +144,11 @@ function refuseHalfSent(connections: Connections, refusals: Refusals): void {
     else if (answers.size === 0) answerRaw(socket, error, { refusals });
     for (const res of answers) if (!res.req.complete && !res.headersSent) sendProblem(res, error);
   }
+}
+
+function cutUnread(connections: Connections): void {
+  for (const [socket, answers] of connections)
+    if (answers.values().some((res) => res.headersSent)) socket.destroy();
 }
 
 const BROKEN: Record<string, [ProblemCode, string]> = {
