@@ -29,18 +29,24 @@ ENGINE = {engine: ReplacingMergeTree} ORDER BY version SETTINGS fsync_after_inse
 const CREATE_LOCK = 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory';
 const DROP_LOCK = 'DROP TABLE IF EXISTS migration_lock SYNC';
 
+type MigrateOptions = {
+  engines?: Engines;
+  /** Other processes use this store. A lock in any other store was left by a process that was killed. */
+  isShared?: boolean;
+  showProgress?: ShowProgress;
+};
+
 /**
- * Brings the store to the newest schema, each migration once, under a lock that other processes see. Resolves with whether the schema was
- * older.
+ * Brings the store to the newest schema, each migration once, in a shared store under a lock that other processes see. Resolves with
+ * whether the schema was older.
  */
 export async function migrate(
   connection: Connection,
-  engines = ONE_NODE,
-  showProgress: ShowProgress = () => undefined,
+  { engines = ONE_NODE, isShared = false, showProgress = () => undefined }: MigrateOptions = {},
 ): Promise<boolean> {
   for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
   if ((await readSchema(connection)).pending.length === 0) return false;
-  await lock(connection, engines, showProgress);
+  if (isShared) await lock(connection, engines, showProgress);
   try {
     // Read again: another process may have migrated while this one waited for the lock.
     const { version, pending } = await readSchema(connection);

@@ -113,7 +113,7 @@ export function createStore(
     }
     // Before anything is written, even by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
-    const hasChanged = await migrate(background, engines, showProgress);
+    const hasChanged = await migrate(background, { engines, isShared: !isEmbedded, showProgress });
     if (isEmbedded) keepTables(folder, hasChanged);
   };
   const ready = initializeWithRetry(prepare, {

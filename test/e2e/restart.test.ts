@@ -15,7 +15,7 @@ import {
 } from '../support/audit.ts';
 import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { runOnStore } from '../support/engine.ts';
-import { runCommand } from '../support/processes.ts';
+import { runCommand, runGate } from '../support/processes.ts';
 import {
   type Demo,
   spawnService,
@@ -147,6 +147,20 @@ describe('a day that is dropped as docs/operations.md says', () => {
 
     expect(code).to.equal(0);
     expect(records.map(({ event_id }) => event_id)).to.deep.equal([kept?.['event_id']]);
+  });
+});
+
+describe('a start after one that was killed during a migration', () => {
+  it('continues the migration at once', async () => {
+    const dataDir = await storeDirectory();
+    await runOnStore(dataDir, 'TRUNCATE TABLE schema_migrations');
+    await runOnStore(dataDir, "INSERT INTO schema_migrations (version, name) VALUES (1, '0001_events')");
+    await runOnStore(dataDir, 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory');
+
+    const { code, stderr } = await runGate({ dataDir, args: ['project', 'create', '--name', 'first'] });
+
+    expect(code).to.equal(0);
+    expect(stderr).to.match(/^Migrating the schema from version 1 to \d+\n$/);
   });
 });
 
