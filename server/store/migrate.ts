@@ -33,8 +33,12 @@ type MigrateOptions = {
   engines?: Engines;
   /** Other processes use this store. A lock in any other store was left by a process that was killed. */
   isShared?: boolean;
+  /** Throws if the disk lacks the space for migrations. */
+  requireSpace?: () => void;
   showProgress?: ShowProgress;
 };
+
+const nothing = () => undefined;
 
 /**
  * Brings the store to the newest schema, each migration once, in a shared store under a lock that other processes see. Resolves with
@@ -42,10 +46,16 @@ type MigrateOptions = {
  */
 export async function migrate(
   connection: Connection,
-  { engines = ONE_NODE, isShared = false, showProgress = () => undefined }: MigrateOptions = {},
+  {
+    engines = ONE_NODE,
+    isShared = false,
+    requireSpace = nothing,
+    showProgress = nothing,
+  }: MigrateOptions = {},
 ): Promise<boolean> {
   for (const statement of engines.render(CREATE_MIGRATIONS)) await connection.command(statement);
   if ((await readSchema(connection)).pending.length === 0) return false;
+  requireSpace();
   if (isShared) await lock(connection, engines, showProgress);
   try {
     // Read again: another process may have migrated while this one waited for the lock.

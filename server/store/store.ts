@@ -24,7 +24,7 @@ import {
   WRITE_SETTINGS,
 } from './settings.ts';
 import { sql } from './sql.ts';
-import { keepTables, requireTables } from './table-files.ts';
+import { keepTables, requireSpace, requireTables } from './table-files.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /**
@@ -113,7 +113,12 @@ export function createStore(
     }
     // Before anything is written, even by a command that does not use the files: from then on they may be behind the store.
     await handover?.open();
-    const hasChanged = await migrate(background, { engines, isShared: !isEmbedded, showProgress });
+    const hasChanged = await migrate(background, {
+      engines,
+      isShared: !isEmbedded,
+      requireSpace: () => isEmbedded && requireSpace(folder),
+      showProgress,
+    });
     if (isEmbedded) keepTables(folder, hasChanged);
   };
   const ready = initializeWithRetry(prepare, {

@@ -1,4 +1,4 @@
-import { existsSync, globSync, lstatSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, lstatSync, readFileSync, statfsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile, syncName, syncTree } from '../durable-files.ts';
 import { StoreOpenError } from './open-faults.ts';
@@ -11,6 +11,22 @@ const listIn = (folder: string) => join(folder, 'tables.json');
 
 /** The engine finds the definitions of the tables through this link only, not if a copy has them in its place. */
 const LINK = 'metadata/default';
+
+/** More than all migrations of an empty store write. */
+const MIGRATION_MB_MIN = 64;
+
+/**
+ * Throws a StoreOpenError if the disk is too full for a migration. The engine does not notice that the definition of a table did not fit.
+ * It leaves an empty file, also in the place of an earlier definition, and cannot open the folder again.
+ */
+export function requireSpace(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const freeMb = Math.floor((bavail * bsize) / 2 ** 20);
+  if (freeMb >= MIGRATION_MB_MIN) return;
+  throw new StoreOpenError(
+    `The disk of ${folder} has ${freeMb} MB free, and a change of the schema needs ${MIGRATION_MB_MIN}. Free some space, and start again.`,
+  );
+}
 
 /**
  * Throws a StoreOpenError if the definition or the data of a table are gone. The engine would make an empty table in their place, without
