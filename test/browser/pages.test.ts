@@ -354,9 +354,9 @@ describe('every page with demo data in a browser', function () {
     await page.getByText('Decisions over time').waitFor();
     await page.keyboard.press('Tab');
     expect(await focusedText(page)).to.equal('Skip to content');
-    for (const expected of ['Gatehouse, start page', 'select', 'Overview', 'Decisions']) {
+    for (const expected of ['Gatehouse, start page', /^Project/, 'Overview', 'Decisions']) {
       await page.keyboard.press('Tab');
-      expect(await focusedText(page)).to.equal(expected);
+      expect(await focusedText(page)).to.match(new RegExp(expected));
     }
     await page.keyboard.press('Enter');
     await page.getByRole('grid').waitFor();
@@ -382,7 +382,6 @@ async function scrollTo(page: Page, top: number): Promise<void> {
 }
 
 async function focusedText(page: Page): Promise<string> {
-  const script =
-    '(({ tagName, textContent, ariaLabel }) => tagName === "SELECT" ? "select" : (ariaLabel ?? textContent.trim()))(document.activeElement)';
+  const script = '(({ textContent, ariaLabel }) => ariaLabel ?? textContent.trim())(document.activeElement)';
   return String(await page.evaluate(script));
 }

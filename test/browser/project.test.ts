@@ -402,8 +402,31 @@ describe('Projects, keys and members in a browser', function () {
     await visit(page, world.projectPath('proof'));
     await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
     await creation.release();
-    await page.getByRole('option', { name: 'Slow' }).waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: /^Project/ }).click();
+    await page.getByRole('link', { name: 'Slow', exact: true }).waitFor();
     expect(addressOf(page)).to.equal(world.projectPath('proof'));
+  });
+
+  it('opens another project by keyboard once it is chosen, and not before', async () => {
+    const { page } = await world.newPage({ isSignedIn: false });
+    const first = await newProject(page);
+    const { id } = await (await page.request.post('/v1/projects', { data: { name: 'Second' } })).json();
+    const start = `/projects/${first.id}/alerts`;
+    await page.goto(start);
+    const switcher = page.locator('.project-switcher').locator('button, select');
+    await page.getByRole('heading', { name: 'Alerts' }).waitFor();
+    await switcher.press('ArrowDown');
+    expect(addressOf(page)).to.equal(start);
+
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Second', exact: true }).waitFor();
+    await expectAccessible(page);
+    for (const key of ['Tab', 'Tab']) await page.keyboard.press(key);
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal('Second');
+    expect(addressOf(page)).to.equal(start);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`/projects/${id}/alerts`);
+    expect(await switcher.getAttribute('aria-expanded')).to.equal('false');
   });
 
   it('hides from a viewer what only others may do, and says why', async () => {

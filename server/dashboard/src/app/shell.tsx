@@ -2,12 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { forgetAnswers } from '../api/use-answer.ts';
 import { capitalized } from '../text/format.ts';
-import { inertText } from '../text/inert-text.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { Inert } from '../ui/inert.tsx';
+import { Menu } from '../ui/menu.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { StaleNotice } from '../ui/stale-notice.tsx';
-import { navigate, signInHref, usePlace } from './location.ts';
+import { signInHref, usePlace } from './location.ts';
 import { periodQuery } from './period.ts';
 import { type Page, PROJECT_PAGES, projectPath, sectionOf } from './route.ts';
 import { useSession } from './session.tsx';
@@ -124,30 +125,42 @@ function ProjectNav({ projectId, page }: ProjectProps) {
   );
 }
 
-const OTHER = ' other';
-
 function ProjectSwitcher({ projectId, page }: ProjectProps) {
   const own = useSession().me?.projects ?? [];
-  const isOwn = own.some(({ id }) => id === projectId);
+  const name = own.find(({ id }) => id === projectId)?.name;
   const pageName = sectionOf(page) ?? 'overview';
   return (
-    <label class="project-switcher">
-      <span class="visually-hidden">Project</span>
-      <select
-        value={projectId}
-        onChange={({ currentTarget }) =>
-          navigate(currentTarget.value === OTHER ? '/?choose' : projectPath(currentTarget.value, pageName))
-        }
-      >
-        {own.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {inertText(name)}
-          </option>
-        ))}
-        {!isOwn && <option value={projectId}>{shortId(projectId)}</option>}
-        <option value={OTHER}>Another project…</option>
-      </select>
-    </label>
+    <Menu
+      kind="project-switcher"
+      label="Projects"
+      summary={
+        <>
+          <span class="visually-hidden">Project</span>
+          <span class="project-name">{name === undefined ? shortId(projectId) : <Inert text={name} />}</span>
+        </>
+      }
+    >
+      {(close) => (
+        <ul>
+          {own.map((project) => (
+            <li key={project.id}>
+              <a
+                href={projectPath(project.id, pageName)}
+                aria-current={project.id === projectId ? 'true' : undefined}
+                onClick={close}
+              >
+                <Inert text={project.name} />
+              </a>
+            </li>
+          ))}
+          <li>
+            <a href="/?choose" onClick={close}>
+              Another project…
+            </a>
+          </li>
+        </ul>
+      )}
+    </Menu>
   );
 }
 
