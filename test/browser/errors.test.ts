@@ -287,6 +287,18 @@ describe('error states in a browser', function () {
     await page.locator('.cm-changedLine').first().waitFor();
   });
 
+  it('of the numbers of an agent are shown as such, not as numbers that are loading', async () => {
+    const { page } = await world.newPage();
+    await page.route(/\/versions$|audit\/llm-usage/, (route) => route.fulfill(problem(500, 'internal')));
+    await page.goto(world.projectPath('agents/support-triage'));
+    const health = page.getByRole('region', { name: /^Health/ });
+    const values = health.locator('.tile-value');
+    await health.getByText('Not all of these numbers could be loaded.').waitFor();
+    await health.getByText('…', { exact: true }).first().waitFor({ state: 'detached' });
+
+    expect((await values.allInnerTexts()).slice(3)).to.deep.equal(['–', '–']);
+  });
+
   it('of one record are retried automatically', async () => {
     const { page } = await world.newPage();
     const found = /\/audit\/decisions\/none/;

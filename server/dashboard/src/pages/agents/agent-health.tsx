@@ -2,7 +2,7 @@ import { auditOf, call } from '../../api/call.ts';
 import { finishedBuckets, totalsOf } from '../../api/series.ts';
 import { serviceTime } from '../../api/service-clock.ts';
 import type { VersionSummary } from '../../api/types.ts';
-import { useAnswer } from '../../api/use-answer.ts';
+import { type Loaded, useAnswer } from '../../api/use-answer.ts';
 import { hrefWith } from '../../app/location.ts';
 import { WINDOW_HOURS, WINDOW_WORDS } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
@@ -31,8 +31,8 @@ const VERSIONS_MAX = 4;
 type HealthProps = {
   projectId: string;
   agentName: string;
-  /** Newest first; undefined while they are loading. */
-  versions: VersionSummary[] | undefined;
+  /** Newest first. */
+  versions: Loaded<'GET /v1/projects/{id}/agents/{name}/versions'>;
   /** No call is made before this is true. */
   isReady: boolean;
 };
@@ -40,7 +40,8 @@ type HealthProps = {
 /** The health of an agent in the last days: when it was last seen, its decisions and denials, its cost and its versions. */
 export function AgentHealth(props: HealthProps) {
   const { projectId, versions } = props;
-  const { last, counts, before, series, usage, fleet, failed } = useHealth(props);
+  const { last, counts, before, series, usage, fleet, failed, errors } = useHealth(props);
+  const latest = versions.data && (versions.data.items[0]?.version ?? 1);
   const of = { window: WINDOW, agent: props.agentName };
   const decisions = (outcome?: string) => placeWith(projectPath(projectId, 'decisions'), { ...of, outcome });
   const buckets = series === undefined ? [] : finishedBuckets(series);
@@ -51,12 +52,14 @@ export function AgentHealth(props: HealthProps) {
         <Tile
           label="Last seen"
           href={placeWith(projectPath(projectId, 'decisions'), { ...of, window: '90d' })}
+          error={errors.seen}
           value={last === null ? 'never' : last && formatAgo(last)}
           note={last === null ? `not in ${WINDOW_WORDS['90d']}` : last && formatDate(last)}
         />
         <Tile
           label="Decisions, 7 days"
           href={decisions()}
+          error={errors.series}
           value={counts && formatCompact(counts.total)}
           change={counts && before && countChange(counts.total, before.total)}
           note={counts && `${rateText(counts.total)} an hour`}
@@ -65,6 +68,7 @@ export function AgentHealth(props: HealthProps) {
         <Tile
           label="Denial rate, 7 days"
           href={decisions('deny')}
+          error={errors.series}
           value={counts && formatShare(counts.deny, counts.total)}
           change={counts && before && shareChange(counts, before)}
           note={counts && `${formatCount(counts.deny)} denied`}
@@ -74,6 +78,7 @@ export function AgentHealth(props: HealthProps) {
         <Tile
           label="Cost, 7 days"
           href={placeWith(projectPath(projectId, 'usage'), of)}
+          error={errors.usage}
           value={
             usage && (
               <span title={formatCost(usage.cost_usd)}>
@@ -86,7 +91,8 @@ export function AgentHealth(props: HealthProps) {
         <Tile
           label="Latest version"
           href={hrefWith({ tab: 'fleet' })}
-          value={versions && `v${versions[0]?.version ?? 1}`}
+          error={versions.error}
+          value={latest && `v${latest}`}
           note={
             fleet &&
             (fleet.keys === 0
@@ -100,7 +106,7 @@ export function AgentHealth(props: HealthProps) {
           <b>Not all of these numbers could be loaded.</b>
         </Notice>
       )}
-      <Saved versions={versions} />
+      {versions.error === undefined && <Saved versions={versions.data?.items} />}
     </section>
   );
 }
@@ -131,6 +137,7 @@ function useHealth({ projectId, agentName, isReady }: HealthProps) {
     last: seen.data && (seen.data.items[0]?.last ?? null),
     usage: usage.data?.totals,
     fleet: fleet.data,
+    errors: { series: series.error, seen: seen.error, usage: usage.error },
     /** The first one that could not be loaded. */
     failed: [series, failed, seen, usage, fleet].find((answer) => answer?.error !== undefined),
   };
@@ -144,7 +151,7 @@ function rateText(total: number): string {
 }
 
 /** The changes: the versions that were saved in these days. */
-function Saved({ versions }: Pick<HealthProps, 'versions'>) {
+function Saved({ versions }: { versions: VersionSummary[] | undefined }) {
   const sinceMs = serviceTime() - (WINDOW_HOURS[WINDOW] / 24) * DAY_MS;
   const saved = (versions ?? []).filter(({ created_at }) => Date.parse(created_at) >= sinceMs);
   return (

@@ -64,12 +64,7 @@ export function AgentPage({ projectId, agentName }: { projectId: string; agentNa
         </a>
       </PageHead>
       {!isUnregistered && (
-        <AgentHealth
-          projectId={projectId}
-          agentName={agentName}
-          versions={versions.data?.items}
-          isReady={isReady}
-        />
+        <AgentHealth projectId={projectId} agentName={agentName} versions={versions} isReady={isReady} />
       )}
       {isUnregistered ? (
         <UnregisteredAgent projectId={projectId} agentName={agentName} />

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../../api/api-error.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import type { Change } from './change.ts';
 
@@ -6,6 +7,8 @@ type TileProps = {
   label: string;
   href: string;
   value: ComponentChildren;
+  /** Why there is no value. */
+  error?: ApiError | undefined;
   change?: Change | undefined;
   /** What the change is compared with. */
   than?: string | undefined;
@@ -16,11 +19,11 @@ type TileProps = {
 };
 
 /** A labelled number that links to its records. */
-export function Tile({ label, href, value, change, than, note, spark, isBad = false }: TileProps) {
+export function Tile({ label, href, value, error, change, than, note, spark, isBad = false }: TileProps) {
   return (
     <a class="tile" href={href}>
       <span class="tile-label">{label}</span>
-      <span class="tile-value">{value ?? <span class="muted">…</span>}</span>
+      <span class="tile-value">{value ?? <span class="muted">{error === undefined ? '…' : '–'}</span>}</span>
       {spark !== undefined && <Sparkline values={spark} tone={isBad ? 'deny' : 'plain'} />}
       <span class="tile-note">
         <ChangeText change={change} isBad={isBad} /> {than}
