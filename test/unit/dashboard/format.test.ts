@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bucketLabel, tickLabel } from '../../../server/dashboard/src/charts/bucket-label.ts';
+import { bucketLabel, tickLabels } from '../../../server/dashboard/src/charts/bucket-label.ts';
 import { labelledBuckets, ticksOf } from '../../../server/dashboard/src/charts/scale.ts';
 import { DAY_MS, HOUR_MS } from '../../../server/durations.ts';
 import {
@@ -31,8 +31,8 @@ describe('numbers and times on display', () => {
   it('are in UTC', () => {
     expect(formatTime('2026-03-03T14:05:09.123Z')).to.equal('03 Mar 14:05:09');
     expect(formatTime('not a time')).to.equal('not a time');
-    expect(tickLabel(Date.parse('2026-03-03T00:00:00Z'), 3600)).to.equal('03 Mar');
-    expect(tickLabel(Date.parse('2026-03-03T07:00:00Z'), 3600)).to.equal('07:00');
+    const startsMs = [Date.parse('2026-03-03T00:00:00Z'), Date.parse('2026-03-03T07:00:00Z')];
+    expect(tickLabels(startsMs, 3600)).to.deep.equal(['03 Mar', '07:00']);
   });
 
   const from = '2026-03-01T14:37:00.000Z';
@@ -50,6 +50,18 @@ describe('numbers and times on display', () => {
     it(`name the time of a bucket ${what}`, () => {
       expect(bucketLabel(start, { from, to, endsNow, bucketSeconds }, Date.parse(to))).to.match(label);
     });
+
+  it('name each year on the axis of a chart over a new year', () => {
+    const ticksAt = (bucketSeconds: number, times: string[]) =>
+      tickLabels(
+        times.map((time) => Date.parse(`${time}:00Z`)),
+        bucketSeconds,
+      );
+    expect(ticksAt(86_400, ['2026-12-22T00:00', '2026-12-27T00:00', '2027-01-01T00:00', '2027-01-06T00:00']))
+      .to.deep.equal(['22 Dec 2026', '27 Dec', '01 Jan 2027', '06 Jan']); // prettier-ignore
+    expect(ticksAt(3600, ['2026-12-31T20:00', '2027-01-01T00:00', '2027-01-01T04:00']))
+      .to.deep.equal(['20:00', '01 Jan 2027', '04:00']); // prettier-ignore
+  });
 
   it('name the year of a bucket if the period began in another one', () => {
     const labelOf = (bucketSeconds: number) =>
@@ -115,9 +127,10 @@ describe('times in the zone of the browser', () => {
             { length: (days * 24) / hours },
             (_, index) => Date.parse(from) + index * hours * HOUR_MS,
           );
-          const labels = labelledBuckets(starts, hours * 3600).map((at) => ({
-            label: tickLabel(starts[at] ?? 0, hours * 3600),
-            day: new Date(starts[at] ?? 0).getDate(),
+          const ticks = labelledBuckets(starts, hours * 3600).map((at) => starts[at] ?? 0);
+          const labels = tickLabels(ticks, hours * 3600).map((label, at) => ({
+            label,
+            day: new Date(ticks[at] ?? 0).getDate(),
           }));
           const dates = labels.filter(({ label }) => /^\d\d [A-Z][a-z]{2}$/.test(label));
           expect(dates.length)

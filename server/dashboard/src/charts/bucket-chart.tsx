@@ -7,7 +7,7 @@ import { useZone } from '../app/zone.ts';
 import { periodHref } from '../ui/period-picker.tsx';
 import { Table } from '../ui/table.tsx';
 import { shownZone, zoneName } from '../text/format.ts';
-import { bucketLabel, bucketSpan, type Frame, tickLabel } from './bucket-label.ts';
+import { bucketLabel, bucketSpan, type Frame, tickLabels } from './bucket-label.ts';
 import { barsPath, linePath } from './paths.ts';
 import { labelledBuckets, ticksOf } from './scale.ts';
 import { type Selection, useSelection } from './use-selection.ts';
@@ -145,6 +145,11 @@ function Drawing({
     const top = ticks.at(-1) ?? 1;
     const startsMs = starts.map((start) => Date.parse(start));
     const below = starts.map(() => 0);
+    const labelled = labelledBuckets(startsMs, bucketSeconds);
+    const labels = tickLabels(
+      labelled.map((at) => startsMs[at] ?? 0),
+      bucketSeconds,
+    );
     const finished = starts.filter((start) => isFinished(start, bucketSeconds, to)).length;
     return (
       <>
@@ -172,10 +177,10 @@ function Drawing({
           )}
         </svg>
         <div class="chart-x" aria-hidden="true">
-          {labelledBuckets(startsMs, bucketSeconds).map((at) => (
+          {labelled.map((at, index) => (
             // A label near the end would overflow a narrow page.
             <span key={at} style={at > count * 0.9 ? { right: '0' } : { left: `${(at / count) * 100}%` }}>
-              {tickLabel(startsMs[at] ?? 0, bucketSeconds)}
+              {labels[index]}
             </span>
           ))}
         </div>

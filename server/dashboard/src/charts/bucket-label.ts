@@ -32,8 +32,17 @@ function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A tick of the time axis: the hour, or the day if the bucket is the first of that day. */
-export function tickLabel(startMs: number, bucketSeconds: number): string {
-  const isDay = clockMs(startMs) % DAY_MS < bucketSeconds * 1000;
-  return formatMs(startMs, isDay ? 'day' : 'clock');
+/**
+ * The ticks of the time axis: the hour, or the day if the bucket is the first of that day. If a year begins between them, the first day of
+ * each year names it.
+ */
+export function tickLabels(startsMs: number[], bucketSeconds: number): string[] {
+  const years = startsMs.map((ms) => formatMs(ms, 'year'));
+  let named = years[0] === years.at(-1) ? years[0] : undefined;
+  return startsMs.map((ms, at) => {
+    if (clockMs(ms) % DAY_MS >= bucketSeconds * 1000) return formatMs(ms, 'clock');
+    const hasYear = years[at] !== named;
+    named = years[at];
+    return formatMs(ms, 'day', hasYear);
+  });
 }
