@@ -68,7 +68,7 @@ function wordsOf({ isSame }: Explained): string {
   if (isSame === true) return 'It decides the recorded call the same.';
   if (isSame === false)
     return 'It decides the recorded call differently. The client ran another version, or decided by itself.';
-  return 'The arguments were redacted or truncated, so the decision cannot be compared.';
+  return 'The arguments were redacted or truncated, so the call cannot be decided again.';
 }
 
 function versionHref({ project_id, agent_name }: DecisionRecord, version: number, line: number | undefined) {

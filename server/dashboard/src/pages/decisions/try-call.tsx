@@ -27,9 +27,7 @@ export function TryCall({ record, latest }: TryCallProps) {
     });
     setTried({ by, decision: result.decisions?.[0] });
   });
-  if (role === undefined || !hasRole(role, 'editor')) return null;
-  if (!isWhole(record))
-    return <p class="muted">Its arguments were redacted or truncated, so the call cannot be tried again.</p>;
+  if (role === undefined || !hasRole(role, 'editor') || !isWhole(record)) return null;
   const current = `the current policy, v${latest}`;
   return (
     <>
