@@ -267,6 +267,7 @@ describe('model calls in a browser', function () {
     await page.getByRole('button', { name: 'Load older' }).click();
     await rows.nth(199).waitFor();
     await page.evaluate('scrollTo(0, 0)');
+    await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor();
     await shoot(page, 'calls');
     await page.getByRole('search').getByRole('button', { name: 'Session' }).click();
     await page.getByRole('checkbox', { name: /^mixed/ }).click();

@@ -514,6 +514,24 @@ describe('Projects, keys and members in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('names the zone of the times that it shows, not of now', async () => {
+    const initScript = `localStorage.setItem('gatehouse.zone', 'local')`;
+    const { page } = await world.newPage({ timezoneId: 'Europe/Berlin', initScript });
+    for (const added of ['2026-01-15', '2026-07-15']) {
+      await page.route(/v1\/.*\/members$/, async (route) => {
+        const { items } = (await (await route.fetch()).json()) as { items: object[] };
+        await route.fulfill({
+          json: { items: items.map((item) => ({ ...item, added_at: `${added}T12:00:00Z` })) },
+        });
+      });
+      await page.goto(world.projectPath('members'));
+      const zone = added.includes('-07-')
+        ? /Member since \((GMT\+2|CEST)\)/
+        : /Member since \((GMT\+1|CET)\)/;
+      await page.getByRole('columnheader', { name: zone }).waitFor();
+    }
+  });
+
   it('records what was done', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('activity'));

@@ -183,6 +183,16 @@ describe('periods, filters and records in a browser', function () {
     expect(addressOf(page)).to.include('from=2026-11-02T10%3A30%3A00Z');
   });
 
+  it('keeps the order of a table when the zone of its times changes', async () => {
+    const { page } = await world.newPage({ timezoneId: 'Asia/Tokyo' });
+    await page.goto(world.projectPath('agents'));
+    await page.getByRole('link', { name: 'Policy saved (UTC)' }).click();
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Policy saved' }).waitFor();
+    await page.getByRole('button', { name: 'Custom' }).click();
+    await page.getByLabel('Time zone').selectOption('Local time');
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Policy saved (GMT+9)' }).waitFor();
+  });
+
   it('filters by several values, excludes some, and counts the outcomes under the other filters', async () => {
     const { page, faults } = await world.newPage();
     await page.goto(world.projectPath('decisions', { window: '7d', outcome: 'deny' }));

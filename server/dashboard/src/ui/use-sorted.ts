@@ -9,7 +9,11 @@ type SortedOptions = {
   /** The parameter of the address that holds the order. */
   param?: string;
 };
-type Sorted<Row> = { sorted: Row[]; column: (label: string, kind?: string) => Column };
+type Sorted<Row> = {
+  sorted: Row[];
+  /** `shown`: the label with what an address need not name, such as the zone of its times. */
+  column: (label: string, kind?: string, shown?: string) => Column;
+};
 
 /** Rows in the order that the address names, and the heads of the columns, which lead to other orders. */
 export function useSorted<Row>(
@@ -26,15 +30,15 @@ export function useSorted<Row>(
   return {
     // Rows with equal keys stay in the order of the answer.
     sorted: keyOf === undefined ? rows : rows.toSorted((a, b) => sign * compared(keyOf(a), keyOf(b))),
-    column: (label, kind = '') => {
-      if (!Object.hasOwn(keys, label)) return [label, kind];
+    column: (label, kind = '', shown = label) => {
+      if (!Object.hasOwn(keys, label)) return [shown, kind];
       const isBy = label === by;
       const isText = rows.some((row) => typeof keys[label]?.(row) === 'string');
       // A second click reverses the order. Numbers begin with the highest.
       const next = isBy ? !isDown : !isText;
       const target = `${next ? '-' : ''}${label}`;
       const href = hrefWith({ [param]: target === first ? undefined : target });
-      return [label, kind, { href, direction: !isBy ? 'none' : isDown ? 'descending' : 'ascending' }];
+      return [shown, kind, { href, direction: !isBy ? 'none' : isDown ? 'descending' : 'ascending' }];
     },
   };
 }

@@ -27,8 +27,8 @@ export function SessionList({ sessions }: { sessions: Loaded<'GET /v1/auth/sessi
           columns={[
             'Browser',
             'IP address',
-            `Signed in (${zoneName()})`,
-            `Last used (${zoneName()})`,
+            `Signed in (${zoneName(...items.map(({ created_at }) => created_at))})`,
+            `Last used (${zoneName(...items.map(({ last_seen_at }) => last_seen_at))})`,
             ['Actions', 'hidden'],
           ]}
         >

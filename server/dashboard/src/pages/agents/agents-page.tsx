@@ -25,7 +25,7 @@ const SORTS = {
   Denied: ({ counts }: Row) => (counts === undefined ? -1 : counts.deny / Math.max(1, counts.total)),
   'Needs approval': ({ counts }: Row) => counts?.needs_approval ?? -1,
 };
-/** Sorts by the time when the policy was saved; the label also names the zone. */
+/** When the policy was saved. */
 const saved = ({ agent }: Row) => agent?.created_at ?? '';
 const EXAMPLE = {
   name: 'my-agent',
@@ -80,10 +80,10 @@ export function AgentsPage({ projectId }: { projectId: string }) {
 
 function AgentTable({ rows, projectId }: { rows: Row[]; projectId: string }) {
   const savedLabel = `Policy saved (${zoneName(...rows.map(saved))})`;
-  const { sorted, column } = useSorted(rows, { ...SORTS, [savedLabel]: saved }, { first: '-Decisions' });
+  const { sorted, column } = useSorted(rows, { ...SORTS, 'Policy saved': saved }, { first: '-Decisions' });
   const columns = Object.keys(SORTS).map((label, index) => column(label, index < 2 ? '' : 'number'));
   return (
-    <Table label="Agents" columns={[...columns, column(savedLabel)]}>
+    <Table label="Agents" columns={[...columns, column('Policy saved', '', savedLabel)]}>
       {sorted.map((row) => (
         <AgentRow key={row.name} row={row} projectId={projectId} />
       ))}

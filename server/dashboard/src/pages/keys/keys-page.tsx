@@ -115,7 +115,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
       Created: ({ created_at }) => created_at,
       'Created by': ({ created_by }) => created_by,
       // A key that never expires comes after every date.
-      [expires]: ({ expires_at }) => expires_at ?? '~',
+      Expires: ({ expires_at }) => expires_at ?? '~',
     },
     { first: '-Created' },
   );
@@ -129,7 +129,7 @@ function KeyTable({ projectId, items, onRevoked }: KeyTableProps) {
           'Permissions',
           column('Created'),
           column('Created by'),
-          column(expires),
+          column('Expires', '', expires),
           ['Actions', 'hidden'],
         ]}
       >

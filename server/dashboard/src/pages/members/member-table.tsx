@@ -27,13 +27,13 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
   const ownId = useSession().me?.id;
   const [leaving, setLeaving] = useState<Member | undefined>(undefined);
   const [changing, setChanging] = useState<Change | undefined>(undefined);
-  const since = `Member since (${zoneName()})`;
+  const since = `Member since (${zoneName(...items.map(({ added_at }) => added_at))})`;
   const { sorted, column } = useSorted(
     items,
     {
       Account: ({ email }) => email,
       Role: (member) => ROLES.indexOf(member.role),
-      [since]: ({ added_at }) => added_at,
+      'Member since': ({ added_at }) => added_at,
     },
     { first: '' },
   );
@@ -42,7 +42,12 @@ export function MemberTable({ projectId, role, items, onChanged }: MemberTablePr
     <div class="panel">
       <Table
         label="Members"
-        columns={[column('Account'), column('Role'), column(since), ['Actions', 'hidden']]}
+        columns={[
+          column('Account'),
+          column('Role'),
+          column('Member since', '', since),
+          ['Actions', 'hidden'],
+        ]}
       >
         {sorted.map((member) => {
           const isSelf = member.account_id === ownId;

@@ -66,11 +66,14 @@ type CallTableProps = { calls: ModelCall[]; projectId: string; period: Period };
 
 function CallTable({ calls, projectId, period }: CallTableProps) {
   const { sorted, column } = useSorted(calls, KEYS, { first: '-Time' });
+  const time = `Time (${zoneName(calls[0]?.occurred_at, calls.at(-1)?.occurred_at)})`;
   return (
     <section class="panel calls-panel" aria-label="Model calls">
       <Table
-        label={`Model calls, times in ${zoneName(calls[0]?.occurred_at, calls.at(-1)?.occurred_at)}`}
-        columns={Object.entries(KINDS).map(([label, kind]) => column(label, kind))}
+        label="List of model calls"
+        columns={Object.entries(KINDS).map(([label, kind]) =>
+          column(label, kind, label === 'Time' ? time : label),
+        )}
       >
         {sorted.map((one) => (
           <tr key={one.event_id}>
