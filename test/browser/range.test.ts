@@ -183,6 +183,19 @@ describe('periods, filters and records in a browser', function () {
     expect(addressOf(page)).to.include('from=2026-11-02T10%3A30%3A00Z');
   });
 
+  it('keeps the labels of its time axis inside of a chart on a phone', async () => {
+    const { page } = await world.newPage({ viewport: { width: 390, height: 844 } });
+    // The years make labels long.
+    await page.goto(
+      world.projectPath('decisions', { from: '2025-12-26T00:00:00Z', to: '2026-01-02T00:00:00Z' }),
+    );
+    const last = page.locator('.chart-x span', { hasText: '01 Jan 2026' });
+    await last.waitFor();
+    const [label, chart] = [await last.boundingBox(), await page.locator('.chart-frame').boundingBox()];
+
+    expect((label?.x ?? 0) + (label?.width ?? 0)).to.be.at.most((chart?.x ?? 0) + (chart?.width ?? 0) + 1);
+  });
+
   it('keeps the order of a table when the zone of its times changes', async () => {
     const { page } = await world.newPage({ timezoneId: 'Asia/Tokyo' });
     await page.goto(world.projectPath('agents'));

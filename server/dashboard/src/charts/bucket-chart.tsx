@@ -178,8 +178,11 @@ function Drawing({
         </svg>
         <div class="chart-x" aria-hidden="true">
           {labelled.map((at, index) => (
-            // A label near the end would overflow a narrow page.
-            <span key={at} style={at > count * 0.9 ? { right: '0' } : { left: `${(at / count) * 100}%` }}>
+            // Shifted by the same share of its own width, so that no label leaves the chart.
+            <span
+              key={at}
+              style={{ left: `${(at / count) * 100}%`, transform: `translateX(${(-at / count) * 100}%)` }}
+            >
               {labels[index]}
             </span>
           ))}
