@@ -118,10 +118,10 @@ describe('the charts and panels of Overview and Decisions in a browser', functio
     const { page } = await world.newPage();
     const from = new Date(Date.now() - 85 * DAY_MS).toISOString();
     const to = new Date(Date.now() - 85 * DAY_MS + HOUR_MS).toISOString();
-    for (const shownAt of ['decisions', 'overview']) {
+    for (const shownAt of ['decisions', 'overview', 'usage']) {
       await page.goto(world.projectPath(shownAt, { from, to }));
-      await page.getByText(/^No decisions in /).waitFor();
-      expect(await page.getByText(/Create a key|Clear filters/).count(), shownAt).to.equal(0);
+      await page.getByText(/^No (decisions|model calls) in /).waitFor();
+      expect(await page.getByText(/Create a key|Clear filters|To try it/).count(), shownAt).to.equal(0);
     }
   });
 

@@ -2,7 +2,7 @@ import { auditOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { type Filters, filtersFrom } from '../../app/filters.ts';
 import { hrefWith, usePeriod, usePlace } from '../../app/location.ts';
-import { type Period, periodWords } from '../../app/period.ts';
+import { endsNow, type Period, periodWords } from '../../app/period.ts';
 import { callsPath, placeWith, projectPath, type QueryValues, sessionPath } from '../../app/route.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -44,7 +44,7 @@ export function UsagePage({ projectId }: { projectId: string }) {
       <PageHead title="Usage" hasPeriod />
       <FilterBar projectId={projectId} period={period} filters={filters} ofCalls={FILTERED} />
       <Waiting answer={usage} lines={8} />
-      {data?.totals.calls === 0 && <NoUsage words={periodWords(period)} isFiltered={isFiltered} />}
+      {data?.totals.calls === 0 && <NoUsage period={period} isFiltered={isFiltered} />}
       {data !== undefined && data.totals.calls > 0 && (
         <>
           <UsageTiles totals={data.totals} previous={previous} />
@@ -89,10 +89,10 @@ export function UsagePage({ projectId }: { projectId: string }) {
   );
 }
 
-function NoUsage({ words, isFiltered }: { words: string; isFiltered: boolean }) {
+function NoUsage({ period, isFiltered }: { period: Period; isFiltered: boolean }) {
   return (
-    <EmptyState title={`No model calls in ${words}${isFiltered ? ' match' : ''}`}>
-      {!isFiltered && (
+    <EmptyState title={`No model calls in ${periodWords(period)}${isFiltered ? ' match' : ''}`}>
+      {!isFiltered && endsNow(period) && (
         <>
           <p>Clients report model calls with emitLlm. To try it, set GATE_API_KEY and run:</p>
           <CodeBlock text={curlEvent('/v1/audit/llm-invocations', EXAMPLE)} label="Report a model call" />
