@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { PASSWORD } from '../support/accounts.ts';
+import { call, newPerson, PASSWORD } from '../support/accounts.ts';
 import { register } from '../support/agents.ts';
 import { sendDecision, sendLlm } from '../support/audit.ts';
-import { decisionEvent } from '../support/events.ts';
+import { decisionEvent, llmInvocation } from '../support/events.ts';
 import { overflowAt } from './support/overflow.ts';
 import { useWorld, type World } from './support/world.ts';
 
@@ -95,14 +95,32 @@ describe('content from events in a browser', function () {
   });
 
   it('without a space makes no table of keys scroll sideways on a desktop', async () => {
-    const { page } = await world.newPage();
+    const { page } = await world.newPage({ isSignedIn: false });
+    const email = `${'k'.repeat(60)}@${'d'.repeat(60)}.org`;
+    const { cookie, project } = await newPerson(world.service, email);
     const name = 'k'.repeat(100);
-    await page.request.post(`/v1/projects/${world.projectId}/keys`, { data: { name } });
-    await page.goto(world.projectPath('keys'));
+    await call(world.service, `/v1/projects/${project.id}/keys`, { cookie, body: { name } });
+    await page.request.post('/v1/auth/login', { data: { email, password: PASSWORD } });
+    await page.goto(`/projects/${project.id}/keys`);
     await page.getByRole('rowheader', { name }).waitFor();
 
-    const table = `document.querySelector('[aria-label="Keys"]')`;
-    expect(await page.evaluate(`${table}.scrollWidth - ${table}.clientWidth`)).to.equal(0);
+    expect(await sidewaysOf(page, 'Keys')).to.equal(0);
+  });
+
+  it('without a space makes no table of model calls scroll sideways, on a phone or a large screen', async () => {
+    const { page } = await world.newPage();
+    const [long, agent_name] = ['m'.repeat(100), 'm'.repeat(200)];
+    const texts = { agent_name, model: long, user_id: long, session_id: long, error_type: long };
+    const counts = { input_tokens: 987_654_321, output_tokens: 123_456_789, cost_usd: 12_345_678.91 };
+    expect((await sendLlm(world.service, llmInvocation({ ...texts, ...counts }))).status).to.equal(202);
+    await page.goto(world.projectPath('usage/calls'));
+    await page.getByRole('rowheader', { name: long }).waitFor();
+
+    for (const width of [360, 1920]) {
+      await page.setViewportSize({ width, height: 860 });
+      expect(await sidewaysOf(page, 'List of model calls'), `${width} px`).to.equal(0);
+    }
+    expect(await page.getByRole('cell', { name: agent_name }).getAttribute('title')).to.equal(agent_name);
   });
 
   it('without a space hides no link after it on a desktop', async () => {
@@ -188,6 +206,13 @@ async function recordHostile({ service }: World): Promise<void> {
     register(service, agent),
   ]);
   expect(answers.map(({ ok }) => ok)).to.deep.equal([true, true, true]);
+}
+
+/** How far a table scrolls sideways. */
+function sidewaysOf(page: Page, name: string): Promise<number> {
+  return page
+    .getByRole('region', { name, exact: true })
+    .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
 }
 
 /** Puts 2 MB into every text of the first record before the page gets it; no service would store that much. */

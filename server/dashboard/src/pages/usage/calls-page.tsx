@@ -13,6 +13,7 @@ import {
   formatTime,
   zoneName,
 } from '../../text/format.ts';
+import { inertText } from '../../text/inert-text.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Waiting } from '../../ui/states.tsx';
@@ -80,10 +81,10 @@ function CallTable({ calls, projectId, period }: CallTableProps) {
             <td class="muted cell-when">
               <time dateTime={one.occurred_at}>{formatTime(one.occurred_at)}</time>
             </td>
-            <th scope="row" class="cell-long">
+            <th scope="row" {...long(one.model)}>
               <Inert text={one.model} />
             </th>
-            <td class={KINDS.Agent}>
+            <td {...long(one.agent_name)}>
               <Inert text={one.agent_name} />
             </td>
             {/* 0 is what is recorded of a call whose duration was not sent. */}
@@ -91,7 +92,7 @@ function CallTable({ calls, projectId, period }: CallTableProps) {
             <td class={KINDS.Input}>{formatCompact(one.input_tokens)}</td>
             <td class={KINDS.Output}>{formatCompact(one.output_tokens)}</td>
             <td class="number">{formatCost(one.cost_usd)}</td>
-            <td>
+            <td {...long(one.error_type || one.finish_reason)}>
               {one.error_type === '' ? (
                 <Inert text={one.finish_reason} />
               ) : (
@@ -100,10 +101,10 @@ function CallTable({ calls, projectId, period }: CallTableProps) {
                 </span>
               )}
             </td>
-            <td class={KINDS.User}>
+            <td {...long(one.user_id)}>
               <Inert text={one.user_id} />
             </td>
-            <td class={KINDS.Session}>
+            <td {...long(one.session_id)}>
               {one.session_id !== '' && (
                 <a href={sessionPath(projectId, period, one.session_id)}>
                   <Inert text={one.session_id} />
@@ -117,6 +118,11 @@ function CallTable({ calls, projectId, period }: CallTableProps) {
   );
 }
 
+/** A cell that cuts a long text, which its tooltip shows in full. */
+function long(text: string) {
+  return { class: 'cell-long', title: inertText(text) };
+}
+
 /** The columns, each with its class. */
 const KINDS = {
   Time: '',
@@ -126,7 +132,7 @@ const KINDS = {
   Input: 'number cell-in',
   Output: 'number cell-out',
   Cost: 'number',
-  Result: '',
+  Result: 'cell-long',
   User: 'cell-long',
   Session: 'cell-long',
 };
