@@ -76,7 +76,7 @@ describe('model calls in a browser', function () {
     await panel.getByRole('link', { name: 'Timeline' }).click();
     await stepsOf(page).nth(3).waitFor();
     await total.getByText('2', { exact: true }).waitFor();
-    await panel.getByText('mixed: 2 decisions').waitFor();
+    await panel.getByText(/^mixed: 2 decisions, .* UTC \(1 min\)/).waitFor();
     expect(new URL(page.url()).searchParams.has('outcome')).to.equal(false);
     expect(faults).to.deep.equal([]);
   });

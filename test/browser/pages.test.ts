@@ -301,7 +301,7 @@ describe('every page with demo data in a browser', function () {
     await page.getByRole('link', { name: 'support-triage' }).click();
     const health = page.getByRole('region', { name: 'Health in the last 7 days' });
     for (const text of [
-      /^Last seen.*(now|ago)/,
+      /^Last seen.*(now|ago).* UTC$/,
       /^Denial rate, 7 days.*\d+ denied$/,
       /^Cost, 7 days.*\$.*model calls?$/,
     ])
@@ -338,6 +338,7 @@ describe('every page with demo data in a browser', function () {
     const rows = page.getByRole('region', { name: 'Events that did not arrive' }).getByRole('row');
     await rows.nth(2).waitFor();
 
+    expect(await rows.nth(0).innerText()).to.match(/^Noticed \(UTC\)/);
     expect(
       (await rows.allInnerTexts()).slice(1).map((row) => row.split(/\s*\t\s*/).slice(1, 6)),
     ).to.deep.equal([

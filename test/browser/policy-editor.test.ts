@@ -361,7 +361,7 @@ describe('the policy editor in a browser', function () {
     // The saved line is a comment: the palest text, in what was inserted.
     await page.locator('.cm-changedLine').first().waitFor();
     await expectAccessible(page);
-    await page.getByRole('link', { name: /^v1 / }).click();
+    await page.getByRole('link', { name: /^v1 .* UTC/ }).click();
     const edit = page.getByRole('button', { name: 'Edit a copy of v1' });
     const question = page.getByRole('dialog', { name: 'Replace the draft?' });
     await edit.click();

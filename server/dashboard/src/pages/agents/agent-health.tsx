@@ -16,6 +16,7 @@ import {
   formatCount,
   formatDate,
   formatShare,
+  zoneName,
 } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -54,7 +55,9 @@ export function AgentHealth(props: HealthProps) {
           href={placeWith(projectPath(projectId, 'decisions'), { ...of, window: '90d' })}
           error={errors.seen}
           value={last === null ? 'never' : last && formatAgo(last)}
-          note={last === null ? `not in ${WINDOW_WORDS['90d']}` : last && formatDate(last)}
+          note={
+            last === null ? `not in ${WINDOW_WORDS['90d']}` : last && `${formatDate(last)} ${zoneName(last)}`
+          }
         />
         <Tile
           label="Decisions, 7 days"
@@ -165,7 +168,7 @@ function Saved({ versions }: { versions: VersionSummary[] | undefined }) {
           <a href={hrefWith({ tab: 'versions', to: `${version}`, from: undefined, line: undefined })}>
             v{version}
           </a>{' '}
-          {formatDate(created_at)} by <Inert text={created_by} />
+          {formatDate(created_at)} {zoneName(created_at)} by <Inert text={created_by} />
         </span>
       ))}
       {saved.length > VERSIONS_MAX && ` and ${formatCount(saved.length - VERSIONS_MAX)} more`}

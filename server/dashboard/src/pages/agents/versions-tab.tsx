@@ -4,7 +4,7 @@ import { versionOf } from '../../api/call.ts';
 import { useAnswer } from '../../api/use-answer.ts';
 import { hrefWith, navigate, usePlace } from '../../app/location.ts';
 import { CodeEditor, DiffView } from '../../editor/code-editor.tsx';
-import { formatDate } from '../../text/format.ts';
+import { formatDate, zoneName } from '../../text/format.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Inert } from '../../ui/inert.tsx';
 import { ErrorState, Loading } from '../../ui/states.tsx';
@@ -50,7 +50,10 @@ export function VersionsTab({ projectId, agentName, versions, latest, mayEdit }:
               href={hrefWith({ to: String(version), from: undefined, line: undefined })}
               aria-current={version === to ? 'true' : undefined}
             >
-              <b>v{version}</b> <time dateTime={created_at}>{formatDate(created_at)}</time>
+              <b>v{version}</b>{' '}
+              <time dateTime={created_at}>
+                {formatDate(created_at)} {zoneName(created_at)}
+              </time>
               <span class="muted version-by">
                 <Inert text={created_by} />
                 {bundle === 'absent' && ' · no bundle'}

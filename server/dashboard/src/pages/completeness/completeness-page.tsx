@@ -4,7 +4,7 @@ import { useAnswer } from '../../api/use-answer.ts';
 import { usePeriod } from '../../app/location.ts';
 import { type Period, periodWords } from '../../app/period.ts';
 import { placeWith, projectPath } from '../../app/route.ts';
-import { countText, formatCount, formatTime } from '../../text/format.ts';
+import { countText, formatCount, formatTime, zoneName } from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { PageHead } from '../../ui/page-head.tsx';
 import { EmptyState, Waiting } from '../../ui/states.tsx';
@@ -15,7 +15,6 @@ import { Tiles } from '../../ui/tiles.tsx';
 const REFRESH_MS = 60_000;
 const STREAMS: Record<string, string> = { decisions: 'Decisions', llm_invocations: 'Model calls' };
 const COLUMNS = [
-  'Noticed',
   'Agent',
   'Events',
   ['Numbers', 'number'],
@@ -69,13 +68,14 @@ function Gaps({ projectId, period }: { projectId: string; period: Period }) {
   const { first, items, more } = useList((cursor) =>
     auditOf(projectId, 'gaps', { ...period, limit: 100, cursor }),
   );
+  const noticed = `Noticed (${zoneName(items[0]?.before, items.at(-1)?.before)})`;
   return (
     <section class="panel" aria-label="Gaps">
       <h2>Gaps</h2>
       <Waiting answer={first} />
       {first.data?.items.length === 0 && <p class="muted">None in this period.</p>}
       {items.length > 0 && (
-        <Table label="Events that did not arrive" columns={COLUMNS}>
+        <Table label="Events that did not arrive" columns={[noticed, ...COLUMNS]}>
           {items.map((gap) => (
             <GapRow
               key={`${gap.emitter} ${gap.to_sequence}`}

@@ -5,7 +5,14 @@ import { type Filters, NO_FILTERS } from '../../app/filters.ts';
 import { hrefWith } from '../../app/location.ts';
 import type { Period } from '../../app/period.ts';
 import { projectPath } from '../../app/route.ts';
-import { countText, formatCost, formatCount, formatDuration, formatTime } from '../../text/format.ts';
+import {
+  countText,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatTime,
+  zoneName,
+} from '../../text/format.ts';
 import { Inert } from '../../ui/inert.tsx';
 import { Notice } from '../../ui/notice.tsx';
 
@@ -40,7 +47,7 @@ export function SessionPanel({ projectId, sessionId, period, isTimeline, isNarro
         {isNarrowed && ' without the other filters'}
         {found.data !== undefined && counts === undefined && ': no decisions'}
         {counts !== undefined &&
-          `: ${countText(counts.total, 'decision')}, ${formatCount(counts.deny)} denied, ${formatTime(counts.first)} to ${formatTime(counts.last)} (${formatDuration(Date.parse(counts.last) - Date.parse(counts.first))})`}
+          `: ${countText(counts.total, 'decision')}, ${formatCount(counts.deny)} denied, ${formatTime(counts.first)} to ${formatTime(counts.last)} ${zoneName(counts.first, counts.last)} (${formatDuration(Date.parse(counts.last) - Date.parse(counts.first))})`}
         {usage.data !== undefined && `; ${usageText(usage.data.totals)}`}
       </p>
       <nav class="segments" aria-label="View">
