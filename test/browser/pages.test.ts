@@ -349,6 +349,22 @@ describe('every page with demo data in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('hides nothing in a short window, as on a laptop with a zoom of 200 percent', async () => {
+    const { page } = await world.newPage({ viewport: { width: 960, height: 450 } });
+    await page.goto(world.projectPath('decisions', { agent: 'support-triage' }));
+    await page.locator('.decision-row').first().waitFor();
+    const [account, head, filters] = await Promise.all(
+      ['.account-link', '.page-head-actions', '.filter-bar'].map((part) =>
+        page.evaluate<{ top: number; bottom: number }>(
+          `document.querySelector('${part}').getBoundingClientRect().toJSON()`,
+        ),
+      ),
+    );
+
+    expect(account?.bottom).to.be.at.most(450);
+    expect(head?.bottom).to.be.at.most(filters?.top ?? 0);
+  });
+
   it('is reached by keyboard alone', async () => {
     const { page } = await world.newPage();
     await page.goto(world.projectPath('overview'));
