@@ -349,6 +349,22 @@ describe('every page with demo data in a browser', function () {
     expect(faults).to.deep.equal([]);
   });
 
+  it('shows in the colours of a contrast theme what is current and which series is which', async () => {
+    const { page } = await world.newPage({ isFresh: true });
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.goto(world.projectPath('overview'));
+    await page.locator('.chart .legend').first().waitFor();
+    const outlined = await page.evaluate(`[...document.querySelectorAll('.nav a, [aria-label=Period] a')]
+      .filter((link) => getComputedStyle(link).outlineStyle !== 'none').map((link) => link.textContent.trim())`);
+    const swatches = await page.evaluate<
+      string[]
+    >(`[...document.querySelector('.chart').querySelectorAll('.legend')]
+      .map((series) => getComputedStyle(series, '::before').backgroundColor).slice(0, 3)`);
+
+    expect(outlined).to.deep.equal(['Overview', '24h']);
+    expect(new Set(swatches).size).to.equal(3);
+  });
+
   it('hides nothing in a short window, as on a laptop with a zoom of 200 percent', async () => {
     const { page } = await world.newPage({ viewport: { width: 960, height: 450 } });
     await page.goto(world.projectPath('decisions', { agent: 'support-triage' }));
