@@ -319,6 +319,8 @@ describe('model calls in a browser', function () {
     await register(world.service, { name: 'dear', tools: [] });
     await visit(page, world.projectPath('agents/dear'));
     await cost.getByText('$23.5M', { exact: true }).and(cost.getByTitle('$23,456,789.12')).waitFor();
+    // It has been seen, but has made no decision.
+    await page.getByRole('link', { name: /^Last decision never/ }).waitFor();
   });
 });
 

@@ -301,7 +301,7 @@ describe('every page with demo data in a browser', function () {
     await page.getByRole('link', { name: 'support-triage' }).click();
     const health = page.getByRole('region', { name: 'Health in the last 7 days' });
     for (const text of [
-      /^Last seen.*(now|ago).* UTC$/,
+      /^Last decision.*(now|ago).* UTC$/,
       /^Denial rate, 7 days.*\d+ denied$/,
       /^Cost, 7 days.*\$.*model calls?$/,
     ])

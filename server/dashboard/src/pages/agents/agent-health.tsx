@@ -38,7 +38,7 @@ type HealthProps = {
   isReady: boolean;
 };
 
-/** The health of an agent in the last days: when it was last seen, its decisions and denials, its cost and its versions. */
+/** The health of an agent in the last days: its last decision, its decisions and denials, its cost and its versions. */
 export function AgentHealth(props: HealthProps) {
   const { projectId, versions } = props;
   const { last, counts, before, series, usage, fleet, failed, errors } = useHealth(props);
@@ -51,7 +51,7 @@ export function AgentHealth(props: HealthProps) {
     <section class="health" aria-label={`Health in the last ${WINDOW_WORDS[WINDOW]}`}>
       <div class="tiles tiles-5">
         <Tile
-          label="Last seen"
+          label="Last decision"
           href={placeWith(projectPath(projectId, 'decisions'), { ...of, window: '90d' })}
           error={errors.seen}
           value={last === null ? 'never' : last && formatAgo(last)}
