@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import type { Loaded, LoadRequest } from './load-local.ts';
 import { messageOf, PolicyError, type PolicyErrorCode } from '../errors.ts';
 import type { PullRequest, PullResult } from './pull.ts';
@@ -7,9 +8,13 @@ import type { PullRequest, PullResult } from './pull.ts';
 export type Asked = { kind: 'pull'; request: PullRequest } | { kind: 'load'; request: LoadRequest };
 export type Answered =
   | { kind: 'done'; value: PullResult | Loaded }
-  | { kind: 'failed'; code: PolicyErrorCode; message: string; status: number | undefined };
+  | { kind: 'failed'; code: PolicyErrorCode; message: string; status: number | undefined }
+  | { kind: 'broken'; cause: unknown };
 
-type Worker = (asked: Asked) => Promise<Answered>;
+/** The worker answers on the port, and then sets the flag that the asking thread waits for. */
+export type Question = { asked: Asked; port: MessagePort; flag: Int32Array };
+
+let worker: Worker | undefined;
 
 export function pullBlocking(request: PullRequest): PullResult {
   return ask({ kind: 'pull', request }) as PullResult;
@@ -22,22 +27,37 @@ export function loadBlocking(request: LoadRequest): Loaded {
 function ask(asked: Asked): PullResult | Loaded {
   const answered = askWorker(asked);
   if (answered.kind === 'done') return answered.value;
+  if (answered.kind === 'broken') throw answered.cause;
   const { code, message, status } = answered;
   throw new PolicyError(code, message, status === undefined ? {} : { status });
 }
 
 function askWorker(asked: Asked): Answered {
   try {
-    // The worker has the same extension as this file: .ts from source, .js when built. In a bundle of CommonJS there is no URL.
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const require = createRequire(import.meta.url);
-    // Throws if the file is missing: Bun would wait for it forever, and Deno would end the process.
-    const worker = require.resolve(`./blocking-worker.${extension}`);
-    // Loaded here, because few programs block.
-    const { createSyncFn } = require('synckit') as typeof import('synckit');
-    return createSyncFn<Worker>(worker)(asked);
+    worker ??= startWorker();
+    const { port1, port2 } = new MessageChannel();
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    worker.postMessage({ asked, port: port2, flag } satisfies Question, [port2]);
+    Atomics.wait(flag, 0, 0);
+    const answered = receiveMessageOnPort(port1)?.message as Answered;
+    port1.close();
+    return answered;
   } catch (cause) {
     const message = `The worker thread of a blocking refresh does not run (in a bundle, leave @gatehouse/client external): ${messageOf(cause)}`;
     throw new PolicyError('worker_unavailable', message, { cause });
   }
+}
+
+function startWorker(): Worker {
+  // In a bundle of CommonJS there is no URL. A constant, because webpack would copy the file without those that it imports.
+  const here = import.meta.url;
+  // Next.js and others trace this expression to find the file. From source it has the extension .ts.
+  const file = new URL('./blocking-worker.js', here);
+  if (here.endsWith('.ts')) file.pathname = file.pathname.replace(/js$/, 'ts');
+  // A worker that cannot start would never answer.
+  if (!existsSync(file)) throw new Error(`${file.href} is missing`);
+  const started = new Worker(file);
+  started.once('error', () => void (worker = undefined));
+  started.unref();
+  return started;
 }

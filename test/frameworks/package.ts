@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { adapterContract } from '../support/adapters/contract.ts';
@@ -61,6 +61,28 @@ const binding = await bindPolicy({ agentName: 'a', apiKey: 'k', policy: ${JSON.s
 console.log(binding.gate.enabled, (await binding.startRun()).preview('search').outcome);
 `;
 
+/** Fails unless a worker thread reads the policy. */
+const BLOCKING = `${BUNDLED}binding.startRunSync();`.replace(
+  'policy:',
+  "localPolicy: 'policy.yaml', policy:",
+);
+
+const NEXT_APP = {
+  'next.config.mjs': `
+const root = ${JSON.stringify(FRAMEWORK_DIRECTORY)};
+export default {
+  output: 'standalone',
+  outputFileTracingRoot: root,
+  turbopack: { root },
+  serverExternalPackages: ['@gatehouse/client'],
+};
+`,
+  'pages/api/bind.js': `
+import { bindPolicy } from '@gatehouse/client';
+export default async (_, response) => response.json((await bindPolicy({ agentName: 'a' })).agentName);
+`,
+};
+
 /** Expects the same of both kinds of modules, under a policy in YAML and a signed one. */
 const jestTest = (load: string, publicKey: string): string => `
 ${load}
@@ -106,12 +128,8 @@ describe('the packed client', () => {
   });
 
   it('runs in a bundle in Bun, where a blocking refresh says what is missing', async () => {
-    const source = `${BUNDLED}binding.startRunSync();`.replace(
-      'policy:',
-      "localPolicy: 'policy.yaml', policy:",
-    );
     await writeFile(join(FRAMEWORK_DIRECTORY, 'policy.yaml'), POLICY);
-    await writeFile(join(FRAMEWORK_DIRECTORY, 'blocking.mjs'), source);
+    await writeFile(join(FRAMEWORK_DIRECTORY, 'blocking.mjs'), BLOCKING);
     const options = { cwd: FRAMEWORK_DIRECTORY };
     const args = ['bun', 'build', 'blocking.mjs', '--target=bun', '--outfile=dist/blocking.js'];
     const built = await runCommand('npx', args, options);
@@ -142,5 +160,21 @@ describe('the packed client', () => {
     const { output } = await runCommand(process.execPath, ['dist/bundle.cjs'], { cwd: FRAMEWORK_DIRECTORY });
 
     expect(output.trim()).to.equal('true allow');
+  });
+
+  it('blocks where Next.js leaves it external and copies the files that it needs', async () => {
+    const app = join(FRAMEWORK_DIRECTORY, 'next');
+    await mkdir(join(app, 'pages/api'), { recursive: true });
+    for (const [name, text] of Object.entries(NEXT_APP)) await writeFile(join(app, name), text);
+    const env = { NEXT_TELEMETRY_DISABLED: '1' };
+    const built = await runCommand('npx', ['next', 'build', '--turbopack'], { cwd: app, env });
+    expect(built.code, built.output).to.equal(0);
+    const cwd = join(app, '.next/standalone');
+    await writeFile(join(cwd, 'policy.yaml'), POLICY);
+    await writeFile(join(cwd, 'blocking.mjs'), BLOCKING);
+    const { code, stdout, output } = await runCommand(process.execPath, ['blocking.mjs'], { cwd });
+
+    expect(code, output).to.equal(0);
+    expect(stdout).to.equal('true allow\n');
   });
 });
