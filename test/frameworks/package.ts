@@ -176,5 +176,5 @@ describe('the packed client', () => {
 
     expect(code, output).to.equal(0);
     expect(stdout).to.equal('true allow\n');
-  });
+  }).timeout(600_000);
 });
