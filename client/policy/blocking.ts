@@ -14,6 +14,11 @@ export type Answered =
 /** The worker answers on the port, and then sets the flag that the asking thread waits for. */
 export type Question = { asked: Asked; port: MessagePort; flag: Int32Array };
 
+/** How long the worker may take to start, read and verify, besides its requests. */
+const WORK_MS_MAX = 30_000;
+/** A pull fetches the agent and, at most once, the key set. */
+const REQUESTS_MAX = 2;
+
 let worker: Worker | undefined;
 
 export function pullBlocking(request: PullRequest): PullResult {
@@ -38,7 +43,13 @@ function askWorker(asked: Asked): Answered {
     const { port1, port2 } = new MessageChannel();
     const flag = new Int32Array(new SharedArrayBuffer(4));
     worker.postMessage({ asked, port: port2, flag } satisfies Question, [port2]);
-    Atomics.wait(flag, 0, 0);
+    const requestsMs = asked.kind === 'pull' ? REQUESTS_MAX * asked.request.timeoutMs : 0;
+    if (Atomics.wait(flag, 0, 0, WORK_MS_MAX + requestsMs) === 'timed-out') {
+      // It may have ended. The next call starts another one.
+      void worker.terminate();
+      worker = undefined;
+      throw new Error('it did not answer in time');
+    }
     const answered = receiveMessageOnPort(port1)?.message as Answered;
     port1.close();
     return answered;

@@ -113,6 +113,24 @@ describe('refresh: sync entry points refresh by blocking call', () => {
       .and.not.match(/permissions\.\./);
   });
 
+  it('end if the worker thread ends without an answer', async () => {
+    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+    const preload = await temporaryFile(
+      'preload.mjs',
+      `import { isMainThread } from 'node:worker_threads';
+      if (!isMainThread) process.exit();
+      const { wait } = Atomics;
+      Atomics.wait = (flag, index, value, ms) => wait(flag, index, value, ms / 100);`,
+    );
+    const { stderr } = await runClientProcess({
+      file: new URL('fixtures/blocking.ts', import.meta.url).href,
+      name: 'refreshSync',
+      env: { GATE_LOCAL_POLICY: localPolicy, NODE_OPTIONS: `--import=${pathToFileURL(preload).href}` },
+    });
+
+    expect(stderr).to.include("code: 'worker_unavailable'").and.include('did not answer in time');
+  });
+
   for (const format of ['esm', 'cjs'] as const)
     it(`say in a bundle (${format}), which lacks the worker thread, that the package must be external`, async () => {
       const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
