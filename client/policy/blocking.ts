@@ -48,6 +48,7 @@ function askWorker(asked: Asked): Answered {
       // It may have ended. The next call starts another one.
       void worker.terminate();
       worker = undefined;
+      port1.close();
       throw new Error('it did not answer in time');
     }
     const answered = receiveMessageOnPort(port1)?.message as Answered;
@@ -67,8 +68,11 @@ function startWorker(): Worker {
   if (here.endsWith('.ts')) file.pathname = file.pathname.replace(/js$/, 'ts');
   // A worker that cannot start would never answer.
   if (!existsSync(file)) throw new Error(`${file.href} is missing`);
-  const started = new Worker(file);
-  started.once('error', () => void (worker = undefined));
+  // Without the options of the process: --input-type would end the thread, and an agent of --import would start twice.
+  const started = new Worker(file, { execArgv: [] });
+  started.once('error', () => {
+    if (worker === started) worker = undefined;
+  });
   started.unref();
   return started;
 }

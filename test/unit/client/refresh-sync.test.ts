@@ -3,6 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { runClientProcess } from '../../support/client-process.ts';
+import { runCommand } from '../../support/processes.ts';
 import { conditionally, policyYaml } from '../../support/platform.ts';
 import { AGENT_ROUTE, KEYS_ROUTE, startPolicyWorld } from '../../support/policy-world.ts';
 import { temporaryFile } from '../../support/temporary-file.ts';
@@ -111,6 +112,18 @@ describe('refresh: sync entry points refresh by blocking call', () => {
       .to.include("code: 'worker_unavailable'")
       .and.include('--allow-worker')
       .and.not.match(/permissions\.\./);
+  });
+
+  it('work in a program that is given on the command line', async () => {
+    const localPolicy = await temporaryFile('policy.yaml', policyYaml({ allow: ['search'] }));
+    const client = new URL('../../../client/index.ts', import.meta.url).href;
+    const program = `
+      import { bindPolicy } from ${JSON.stringify(client)};
+      const binding = await bindPolicy({ agentName: 'a', localPolicy: ${JSON.stringify(localPolicy)} });
+      console.log(binding.startRunSync().preview('search').outcome);`;
+    const { output } = await runCommand(process.execPath, ['--input-type=module', '--eval', program]);
+
+    expect(output).to.equal('allow\n');
   });
 
   it('end if the worker thread ends without an answer', async () => {
