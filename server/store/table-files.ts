@@ -13,7 +13,7 @@ const listIn = (folder: string) => join(folder, 'tables.json');
 const LINK = 'metadata/default';
 
 /** More than all migrations of an empty store write. */
-const MIGRATION_MB_MIN = 64;
+const MIGRATION_MB_MIN = 16;
 
 /**
  * Throws a StoreOpenError if the disk is too full for a migration. The engine does not notice that the definition of a table did not fit.
