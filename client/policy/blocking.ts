@@ -44,16 +44,14 @@ function askWorker(asked: Asked): Answered {
     const flag = new Int32Array(new SharedArrayBuffer(4));
     worker.postMessage({ asked, port: port2, flag } satisfies Question, [port2]);
     const requestsMs = asked.kind === 'pull' ? REQUESTS_MAX * asked.request.timeoutMs : 0;
-    if (Atomics.wait(flag, 0, 0, WORK_MS_MAX + requestsMs) === 'timed-out') {
-      // It may have ended. The next call starts another one.
-      void worker.terminate();
-      worker = undefined;
-      port1.close();
-      throw new Error('it did not answer in time');
-    }
-    const answered = receiveMessageOnPort(port1)?.message as Answered;
+    Atomics.wait(flag, 0, 0, WORK_MS_MAX + requestsMs);
+    const answered = receiveMessageOnPort(port1)?.message as Answered | undefined;
     port1.close();
-    return answered;
+    if (answered !== undefined) return answered;
+    // The thread may have ended. The next call starts another one.
+    void worker.terminate();
+    worker = undefined;
+    throw new Error('it did not answer in time');
   } catch (cause) {
     const message = `The worker thread of a blocking refresh does not run (in a bundle, leave @gatehouse/client external): ${messageOf(cause)}`;
     throw new PolicyError('worker_unavailable', message, { cause });
