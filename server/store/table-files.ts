@@ -19,13 +19,13 @@ const MIGRATION_MB_MIN = 16;
  * Throws a StoreOpenError if the disk is too full for a migration. The engine does not notice that the definition of a table did not fit.
  * It leaves an empty file, also in the place of an earlier definition, and cannot open the folder again.
  */
-export function requireSpace(folder: string, mbMin = MIGRATION_MB_MIN): void {
+export function requireSpace(folder: string): void {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const freeMb = Math.floor((bavail * bsize) / 2 ** 20);
   // Some network file systems do not report their size.
-  if (blocks === 0 || freeMb >= mbMin) return;
+  if (blocks === 0 || freeMb >= MIGRATION_MB_MIN) return;
   throw new StoreOpenError(
-    `The disk of ${folder} has ${freeMb} MB free, and a change of the schema needs ${mbMin}. Free some space, and start again.`,
+    `The disk of ${folder} has ${freeMb} MB free, and a change of the schema needs ${MIGRATION_MB_MIN}. Free some space, and start again.`,
   );
 }
 

@@ -18,6 +18,7 @@ import { runOnStore } from '../support/engine.ts';
 import { runCommand, runGate } from '../support/processes.ts';
 import {
   type Demo,
+  PRELOAD,
   spawnService,
   startTestService,
   storeDirectory,
@@ -150,17 +151,36 @@ describe('a day that is dropped as docs/operations.md says', () => {
   });
 });
 
-describe('a start after one that was killed during a migration', () => {
-  it('continues the migration at once', async () => {
-    const dataDir = await storeDirectory();
+/** For a process whose disk has no free space. */
+const ON_FULL_DISK = {
+  NODE_OPTIONS: `${PRELOAD} --import=${new URL('../support/full-disk.ts', import.meta.url).href}`,
+};
+
+describe('a start that migrates', () => {
+  let dataDir: string;
+  beforeEach('a store of the first version', async () => {
+    dataDir = await storeDirectory();
     await runOnStore(dataDir, 'TRUNCATE TABLE schema_migrations');
     await runOnStore(dataDir, "INSERT INTO schema_migrations (version, name) VALUES (1, '0001_events')");
+  });
+  const start = (env = {}) => runGate({ dataDir, args: ['project', 'list'], env });
+
+  it('continues at once what another one began that was killed', async () => {
     await runOnStore(dataDir, 'CREATE TABLE migration_lock (x UInt8) ENGINE = Memory');
 
-    const { code, stderr } = await runGate({ dataDir, args: ['project', 'create', '--name', 'first'] });
+    const { code, stderr } = await start();
 
     expect(code).to.equal(0);
     expect(stderr).to.match(/^Migrating the schema from version 1 to \d+\n$/);
+  });
+
+  it('changes nothing on a full disk, and says how much space it needs', async () => {
+    const { code, stderr } = await start(ON_FULL_DISK);
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^The disk of .+ has 0 MB free, and a change of the schema needs 16\. /);
+    expect((await start()).stderr).to.match(/^Migrating the schema from version 1 to \d+\n$/);
+    expect((await start(ON_FULL_DISK)).code, 'without a migration').to.equal(0);
   });
 });
 
